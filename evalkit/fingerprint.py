@@ -1,0 +1,69 @@
+"""Hashes that decide what is the same: prompts, requests, identities, policies."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from typing import Any
+
+from evalkit.types import Identity, Message, Sampling
+
+_LENGTH = 32
+
+
+def canonical(value: Any) -> str:
+    """Return the one JSON text of a value: sorted keys, no spaces, dataclasses as objects.
+
+    Raises:
+        TypeError: For what JSON cannot hold.
+        ValueError: For NaN and infinity, which JSON does not have.
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    return json.dumps(
+        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+    )
+
+
+def digest(value: Any) -> str:
+    """Hash a value (SHA-256 of its canonical JSON, first 128 bits as hex)."""
+    return hashlib.sha256(canonical(value).encode()).hexdigest()[:_LENGTH]
+
+
+def prompt_hash(messages: tuple[Message, ...], sampling: Sampling) -> str:
+    """Hash what an endpoint is asked, whoever is asked: equal for both arms of a pair."""
+    return digest({"messages": [asdict(m) for m in messages], "sampling": asdict(sampling)})
+
+
+def identity_key(identity: Identity) -> Mapping[str, Any]:
+    """Return the part of an identity that must be equal for an answer to be reused.
+
+    Known weights make the address irrelevant: the same file may be served on another port.
+    Without a weights hash the address is part of what the endpoint is.
+    """
+    key: dict[str, Any] = {
+        "kind": identity.kind,
+        "model": identity.model,
+        "engine": identity.engine,
+        "engine_version": identity.engine_version,
+        "quantization": identity.quantization,
+        "context_length": identity.context_length,
+        "template_hash": identity.template_hash,
+        "weights_hash": identity.weights_hash,
+    }
+    if identity.weights_hash is None:
+        key["base_url"] = identity.base_url
+    return key
+
+
+def request_fingerprint(identity: Identity, prompt: str, epoch: int) -> str:
+    """Hash the key under which a completion may be reused.
+
+    Args:
+        identity: What the endpoint was found to be.
+        prompt: The request's prompt hash.
+        epoch: Number of the repeat.
+    """
+    return digest({"identity": identity_key(identity), "prompt": prompt, "epoch": epoch})

@@ -1,0 +1,23 @@
+"""Where the data lies that ships with evalkit: tasksets and report templates."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+_PACKAGE = Path(__file__).resolve().parent
+
+
+def resource_dir(name: str) -> Path:
+    """Return the folder `tasksets` or `templates`.
+
+    A wheel carries them inside the package; a checkout has them beside it.
+
+    Raises:
+        FileNotFoundError: When the installation is incomplete.
+    """
+    checkout = {"tasksets": "tasksets", "templates": "reports/templates"}
+    shipped = _PACKAGE / "data" / name
+    for folder in (shipped, _PACKAGE.parent / checkout[name]):
+        if folder.is_dir():
+            return folder
+    raise FileNotFoundError(f"evalkit's own folder '{name}' is missing: reinstall evalkit")

@@ -1,0 +1,364 @@
+"""What crosses the borders on the way from statistics to the report.
+
+`Comparison` is the content of `comparison.json`: every renderer works from it alone.
+Rates and differences are fractions (0.02 is two points); margins are fractions too.
+Differences are candidate minus baseline. `None` means "no number", and the report
+prints a dash and the reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Any, Literal
+
+SCHEMA_VERSION = 1
+
+MetricName = Literal["accuracy", "hallucination", "degenerate"]
+POOLED = "pooled"
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A number with its interval, its method and its n.
+
+    Attributes:
+        n: Pairs or samples behind it.
+        n_clusters: Independent units, where they are fewer than `n`.
+        warnings: What a reader must know before trusting it.
+    """
+
+    value: float | None
+    low: float | None
+    high: float | None
+    method: str
+    n: int
+    confidence_level: float = 0.95
+    n_clusters: int | None = None
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class TestResult:
+    """A test in scipy's grammar."""
+
+    __test__ = False
+
+    statistic: float | None
+    pvalue: float | None
+    method: str
+    n: int
+    alternative: str
+    warnings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Cells:
+    """The four counts of a paired binary table (baseline × candidate).
+
+    `gained` is b = n10 (only the candidate has it), `lost` is c = n01 (only the baseline).
+    """
+
+    both: int
+    gained: int
+    lost: int
+    neither: int
+
+    @property
+    def n(self) -> int:
+        """All pairs."""
+        return self.both + self.gained + self.lost + self.neither
+
+
+class VerdictState(StrEnum):
+    """The answer for one candidate."""
+
+    SHIP = "SHIP"
+    HOLD = "HOLD"
+    INCONCLUSIVE = "INCONCLUSIVE"
+    INVALID = "INVALID"
+
+
+class MetricState(StrEnum):
+    """Where an interval lies against zero and against the margin (STYLE.md 9.2)."""
+
+    SUPERIOR = "superior"
+    NONINFERIOR = "non-inferior"
+    NONINFERIOR_WORSE = "non-inferior but measurably worse"
+    INFERIOR = "inferior"
+    INCONCLUSIVE = "inconclusive"
+    INCONCLUSIVE_WORSE = "worse, size unresolved"
+    TOO_FEW = "too few pairs"
+
+
+@dataclass(frozen=True, slots=True)
+class ReasonCode:
+    """Why a verdict is what it is, e.g. `DEGRADED_ACC` of `math`.
+
+    `values` are the numbers that the sentence about it needs.
+    """
+
+    code: str
+    scope: str | None = None
+    metric: str | None = None
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """State, the codes that led to it, and the exit code of the gate."""
+
+    state: VerdictState
+    codes: tuple[ReasonCode, ...]
+    exit_code: int
+
+
+@dataclass(frozen=True, slots=True)
+class PromptsNeeded:
+    """How many prompts a decision needs (STATISTICS.md, rule 2, step 3).
+
+    Attributes:
+        equal_models: n if the two arms are truly equal.
+        observed: n if the difference is what was seen; `None` where there is none.
+        floor: n below which even zero flips prove nothing.
+        more: Prompts to add to those already paired.
+        near_margin: More data will not settle it: revisit the margin.
+    """
+
+    equal_models: int | None
+    observed: int | None
+    floor: int
+    more: int
+    near_margin: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MetricResult:
+    """One metric in one scope (a family, or `pooled`), with its tests.
+
+    For `hallucination` and `degenerate` a rise is bad; `difference` keeps its sign
+    (candidate minus baseline), and the tests are reversed.
+
+    Attributes:
+        cells: Paired counts of "the sample has it"; `None` for graded data.
+        difference: With a 95% interval.
+        difference_90: With the interval that the one-sided test at 5% reads.
+        p_noninferior: On complete pairs.
+        p_noninferior_worst: With every missing answer counted against the candidate.
+        p_degraded: With every missing answer counted for the candidate.
+        p_degraded_adjusted: The same after Holm over all metrics.
+        gated: Whether the verdict needs non-inferiority here (else alarm only).
+        code: Why it is not non-inferior, when it is not.
+    """
+
+    metric: MetricName
+    scope: str
+    n: int
+    margin: float
+    difference: Estimate
+    difference_90: Estimate
+    cells: Cells | None
+    p_noninferior: float | None
+    p_noninferior_worst: float | None
+    p_degraded: float | None
+    p_degraded_adjusted: float | None
+    gated: bool
+    noninferior: bool
+    degraded: bool
+    state: MetricState
+    code: str | None = None
+    prompts_needed: PromptsNeeded | None = None
+    n_missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ArmSummary:
+    """One endpoint's rates in one scope, over the pairs that both answered.
+
+    Attributes:
+        hallucination: I / n over samples where abstaining was possible.
+        abstention: N / n over the same samples.
+        hallucination_attempted: I / (C + I) over the same samples.
+        flags: Count of each flag, e.g. `{"truncated": 3}`.
+        unscored: Answers in which the scorer found nothing to score (count as not correct).
+        missing: Requests without an answer; they are not in `n`.
+    """
+
+    n: int
+    correct: int
+    incorrect: int
+    abstained: int
+    accuracy: Estimate
+    hallucination: Estimate | None
+    abstention: Estimate | None
+    hallucination_attempted: Estimate | None
+    flags: Mapping[str, int]
+    unscored: int
+    missing: int
+    mean_completion_tokens: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class ScopeResult:
+    """Everything about one family, or about all together (`scope == "pooled"`)."""
+
+    scope: str
+    baseline: ArmSummary
+    candidate: ArmSummary
+    flips: Cells
+    recovery: Estimate
+    mcnemar_exact: TestResult
+    mcnemar_midp: TestResult
+    accuracy: MetricResult
+    hallucination: MetricResult | None
+    identical_texts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Threat:
+    """Something that could make the verdict wrong, shown on the first screen.
+
+    Green is not hidden: `ok` threats are listed too.
+    """
+
+    code: str
+    level: Literal["ok", "warn", "fail"]
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerView:
+    """One arm's answer to one sample, for readers."""
+
+    text: str | None
+    reasoning: str | None
+    answer: str | None
+    outcome: str | None
+    value: float | None
+    explanation: str
+    flags: tuple[str, ...]
+    finish_reason: str | None
+    completion_tokens: int | None
+    error: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class SampleView:
+    """One pair, for readers. `transition` is regression, improvement, both_right, both_wrong."""
+
+    sample_id: str
+    taskset: str
+    family: str
+    language: str
+    category: str
+    epoch: int
+    transition: Literal["regression", "improvement", "both_right", "both_wrong", "missing"]
+    cause: str | None
+    prompt: tuple[Mapping[str, str], ...]
+    target: str
+    baseline: AnswerView
+    candidate: AnswerView
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateResult:
+    """One candidate against the baseline."""
+
+    endpoint: str
+    verdict: Verdict
+    pooled: ScopeResult
+    families: tuple[ScopeResult, ...]
+    degenerate: MetricResult
+    exclusions: Mapping[str, int]
+    threats: tuple[Threat, ...]
+    causes: Mapping[str, Mapping[str, int]]
+    samples: tuple[SampleView, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmInfo:
+    """Who an arm is. `label` is the honest name, e.g. "Q4_0 of weights published as Q4_1"."""
+
+    endpoint: str
+    label: str
+    identity: Mapping[str, Any]
+    n_requests: int
+    n_answered: int
+    errors: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class ArmTiming:
+    """How fast an arm answered in this run: a by-product, not a benchmark.
+
+    Seconds and tokens per second; `None` where it was not measured.
+    """
+
+    endpoint: str
+    wall_seconds: float | None
+    completion_tokens: int | None
+    tokens_per_second: float | None
+    median_latency: float | None
+    p95_latency: float | None
+
+
+@dataclass(frozen=True, slots=True)
+class TasksetInfo:
+    """What was asked."""
+
+    name: str
+    family: str
+    version: int
+    scorer: str
+    scorer_version: int
+    content_hash: str
+    n: int
+    languages: Mapping[str, int]
+    max_tokens: int
+    margin: float
+    description: str
+
+
+@dataclass(frozen=True, slots=True)
+class Skipped:
+    """A taskset that was left out, and why."""
+
+    taskset: str
+    family: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Recommendation:
+    """Which endpoint to ship: `action` is ship_candidate, keep_baseline or not_yet."""
+
+    action: Literal["ship_candidate", "keep_baseline", "not_yet"]
+    endpoint: str | None
+    candidate: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """The content of `comparison.json`.
+
+    `timing` and `created` hold all that depends on the clock; everything else is equal
+    for equal answers.
+    """
+
+    schema_version: int
+    evalkit_version: str
+    baseline: ArmInfo
+    candidates: tuple[ArmInfo, ...]
+    results: tuple[CandidateResult, ...]
+    recommendation: Recommendation
+    exit_code: int
+    tasksets: tuple[TasksetInfo, ...]
+    skipped: tuple[Skipped, ...]
+    policy: Mapping[str, Any]
+    policy_hash: str
+    sampling: Mapping[str, Any]
+    settings: Mapping[str, Any]
+    notes: tuple[str, ...]
+    created: str
+    timing: tuple[ArmTiming, ...]

@@ -1,0 +1,1 @@
+"""Named bundles of samples: where prompts and targets come from."""

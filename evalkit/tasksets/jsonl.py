@@ -1,0 +1,195 @@
+"""Reading a taskset folder: `taskset.yaml` beside `samples.jsonl`."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import yaml
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from evalkit.config import explain_validation
+from evalkit.errors import TasksetError
+from evalkit.fingerprint import digest
+from evalkit.types import Family, Language, Message, Sample, Taskset
+
+HEAD = "taskset.yaml"
+SAMPLES = "samples.jsonl"
+_SHORT, _MEDIUM = 500, 4000
+
+
+class _Checked(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Head(_Checked):
+    """What `taskset.yaml` may say. `{input}` in a template is replaced literally."""
+
+    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
+    version: int = Field(ge=1)
+    family: Family
+    description: str
+    scorer: str
+    max_tokens: int = Field(ge=1)
+    margin: float = Field(5.0, gt=0, lt=100)
+    measures_hallucination: bool = False
+    code: bool = False
+    system: dict[Language, str] = Field(default_factory=dict)
+    template: dict[Language, str] = Field(default_factory=dict)
+
+
+class _Turn(_Checked):
+    role: Literal["system", "user", "assistant"]
+    content: str
+
+
+class Row(_Checked):
+    """One line of `samples.jsonl`: `input` or `messages`, never both."""
+
+    id: str = Field(min_length=1)
+    language: Language
+    category: str = ""
+    input: str | None = None
+    messages: tuple[_Turn, ...] = ()
+    target: dict[str, Any]
+    cluster: str | None = None
+    metadata: dict[str, Any] = Field(default_factory=dict)
+
+
+def load_folder(folder: Path) -> Taskset:
+    """Read and check a taskset folder.
+
+    Raises:
+        TasksetError: Names the file and line: missing file, broken YAML or JSON, unknown
+            key, duplicate id, or no sample at all.
+    """
+    head = _read_head(folder / HEAD)
+    path = folder / SAMPLES
+    rows = list(_read_rows(path))
+    if not rows:
+        raise TasksetError(f"Taskset '{head.name}' is empty: '{path}' holds no sample.")
+    _refuse_duplicates(rows, path)
+    samples = tuple(_sample(head, row) for _, row in rows)
+    content = {
+        "head": head.model_dump(mode="json"),
+        "rows": [row.model_dump(mode="json") for _, row in rows],
+    }
+    return Taskset(
+        name=head.name,
+        version=head.version,
+        family=head.family,
+        description=head.description,
+        scorer=head.scorer,
+        max_tokens=head.max_tokens,
+        margin=head.margin,
+        measures_hallucination=head.measures_hallucination,
+        samples=samples,
+        content_hash=digest(content),
+        code=head.code,
+        path=str(folder),
+    )
+
+
+def _read_text(path: Path) -> str:
+    try:
+        return path.read_text(encoding="utf-8-sig")
+    except FileNotFoundError:
+        raise TasksetError(
+            f"'{path.parent}' is not a taskset: it has no {path.name}.",
+            hint=f"A taskset is a folder with {HEAD} and {SAMPLES}.",
+        ) from None
+    except UnicodeDecodeError as error:
+        line = path.read_bytes()[: error.start].count(b"\n") + 1
+        raise TasksetError(
+            f"'{path}' line {line} is not UTF-8 text.", hint="Save the file as UTF-8."
+        ) from None
+    except OSError as error:
+        raise TasksetError(f"'{path}' cannot be read: {error.strerror}.") from None
+
+
+def _read_head(path: Path) -> Head:
+    text = _read_text(path)
+    try:
+        loaded = yaml.safe_load(text)
+    except yaml.MarkedYAMLError as error:
+        line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
+        raise TasksetError(f"'{path}'{line} is not valid YAML: {error.problem}.") from None
+    except (yaml.YAMLError, RecursionError):
+        raise TasksetError(f"'{path}' is not valid YAML.") from None
+    if not isinstance(loaded, dict):
+        raise TasksetError(f"'{path}' holds no keys with values.")
+    try:
+        return Head.model_validate(loaded)
+    except ValidationError as error:
+        message, hint = explain_validation(error, f"'{path}'", Head)
+        raise TasksetError(message, hint=hint) from None
+
+
+def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
+    # Only a line feed ends a record: str.splitlines would also cut at U+2028 in a text.
+    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+        if not line.strip():
+            continue
+        where = f"'{path}' line {number}"
+        try:
+            loaded = json.loads(line)
+        except (json.JSONDecodeError, RecursionError) as error:
+            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
+            raise TasksetError(f"{where} is not valid JSON: {reason}.") from None
+        if not isinstance(loaded, dict):
+            raise TasksetError(f"{where} is not a JSON object.")
+        try:
+            row = Row.model_validate(loaded)
+        except ValidationError as error:
+            message, hint = explain_validation(error, where, Row)
+            raise TasksetError(message, hint=hint) from None
+        if (row.input is None) == (not row.messages):
+            raise TasksetError(f"{where} needs either 'input' or 'messages'.")
+        yield number, row
+
+
+def _refuse_duplicates(rows: list[tuple[int, Row]], path: Path) -> None:
+    seen: dict[str, int] = {}
+    for number, row in rows:
+        if row.id in seen:
+            raise TasksetError(
+                f"'{path}' line {number}: id '{row.id}' stands already in line {seen[row.id]}.",
+                hint="Give every sample an id of its own.",
+            )
+        seen[row.id] = number
+
+
+def _sample(head: Head, row: Row) -> Sample:
+    messages = _messages(head, row)
+    length = sum(len(message.content) for message in messages)
+    return Sample(
+        id=row.id,
+        taskset=head.name,
+        family=head.family,
+        language=row.language,
+        category=row.category,
+        messages=messages,
+        target=row.target,
+        length_bucket=_bucket(length),
+        cluster=row.cluster,
+        metadata=row.metadata,
+    )
+
+
+def _messages(head: Head, row: Row) -> tuple[Message, ...]:
+    turns = tuple(Message(turn.role, turn.content) for turn in row.messages)
+    if row.input is not None:
+        template = head.template.get(row.language, "{input}")
+        turns = (Message("user", template.replace("{input}", row.input)),)
+    system = head.system.get(row.language)
+    if system and turns[0].role != "system":
+        return (Message("system", system), *turns)
+    return turns
+
+
+def _bucket(length: int) -> str:
+    if length < _SHORT:
+        return "short"
+    return "medium" if length < _MEDIUM else "long"
