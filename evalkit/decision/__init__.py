@@ -1,0 +1,1 @@
+"""From paired scores to a verdict: pairing, comparison, decision rule."""

@@ -1,0 +1,174 @@
+"""One candidate against the baseline, from pairs to a result with a verdict of its own."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
+
+from evalkit.config import Policy
+from evalkit.decision.attribution import causes_by_family, ran_out
+from evalkit.decision.metrics import MetricPlan, measure, settle
+from evalkit.decision.pairing import Answer, Pair, Pairing
+from evalkit.decision.samples import sample_views
+from evalkit.decision.summaries import scope_result
+from evalkit.decision.tables import Table, build_table, is_degenerate
+from evalkit.decision.validity import invalid_because
+from evalkit.decision.verdict import decide
+from evalkit.results import (
+    POOLED,
+    CandidateResult,
+    MetricName,
+    MetricResult,
+    ReasonCode,
+    ScopeResult,
+    Threat,
+)
+from evalkit.types import ScoreStatus, Taskset
+
+
+def compare_pairs(
+    endpoint: str,
+    pairing: Pairing,
+    tasksets: Sequence[Taskset],
+    policy: Policy,
+    *,
+    confounders: Sequence[ReasonCode] = (),
+) -> CandidateResult:
+    """Estimate, test and decide.
+
+    Args:
+        endpoint: Name of the candidate.
+        pairing: Its answers joined to the baseline's.
+        tasksets: What was asked, in the order of the report.
+        policy: Fixed before the run.
+        confounders: Reasons of the preflight that make the two arms incomparable.
+    """
+    abstaining = frozenset(t.name for t in tasksets if t.measures_hallucination)
+    by_family = _by_family(pairing.pairs, tasksets)
+    plans = _plans(by_family, abstaining, tasksets, policy)
+    measured = settle(
+        [measure(plan, _tables(plan, by_family, abstaining), policy) for plan in plans], policy
+    )
+    found: dict[tuple[MetricName, str], MetricResult] = {
+        (result.metric, result.scope): result for result in measured
+    }
+
+    def scope(name: str, pairs: Sequence[Pair]) -> ScopeResult:
+        return scope_result(
+            name,
+            pairs,
+            hallucination_tasksets=abstaining,
+            accuracy=found["accuracy", name],
+            hallucination=found.get(("hallucination", name)),
+        )
+
+    invalid = (*confounders, *invalid_because(pairing, measured, policy))
+    return CandidateResult(
+        endpoint=endpoint,
+        verdict=decide(measured, invalid),
+        pooled=scope(POOLED, pairing.pairs),
+        families=tuple(scope(family, pairs) for family, pairs in by_family.items()),
+        degenerate=found["degenerate", POOLED],
+        exclusions=pairing.counts(),
+        threats=_threats(pairing),
+        causes=causes_by_family(pairing.pairs),
+        samples=sample_views(pairing.pairs),
+    )
+
+
+def _by_family(pairs: Sequence[Pair], tasksets: Sequence[Taskset]) -> dict[str, list[Pair]]:
+    families: dict[str, list[Pair]] = {taskset.family.value: [] for taskset in tasksets}
+    for pair in pairs:
+        families[pair.sample.family.value].append(pair)
+    return families
+
+
+def _plans(
+    by_family: Mapping[str, Sequence[Pair]],
+    abstaining: frozenset[str],
+    tasksets: Sequence[Taskset],
+    policy: Policy,
+) -> list[MetricPlan]:
+    margins = policy.margins
+    plans = [MetricPlan("accuracy", POOLED, margins.accuracy / 100, True)]
+    if any(_may_abstain(pairs, abstaining) for pairs in by_family.values()):
+        plans.append(MetricPlan("hallucination", POOLED, margins.hallucination / 100, True))
+    plans.append(MetricPlan("degenerate", POOLED, margins.degenerate / 100, True))
+    critical = {family.value: margin for family, margin in margins.families.items()}
+    for family, pairs in by_family.items():
+        own = min(t.margin for t in tasksets if t.family.value == family)
+        margin = critical.get(family, own) / 100
+        complete = sum(pair.complete for pair in pairs)
+        gated = family in critical or complete >= policy.guard_min_pairs
+        plans.append(MetricPlan("accuracy", family, margin, gated))
+        if _may_abstain(pairs, abstaining):
+            plans.append(MetricPlan("hallucination", family, margin, gated))
+    return plans
+
+
+def _may_abstain(pairs: Sequence[Pair], abstaining: frozenset[str]) -> list[Pair]:
+    return [pair for pair in pairs if pair.sample.taskset in abstaining]
+
+
+def _tables(
+    plan: MetricPlan, by_family: Mapping[str, Sequence[Pair]], abstaining: frozenset[str]
+) -> list[Table]:
+    if plan.metric == "degenerate":
+        # A share of all answers: its floor of prompts counts them all, so it is not averaged.
+        return [build_table([p for pairs in by_family.values() for p in pairs], "degenerate")]
+    groups = list(by_family.values()) if plan.scope == POOLED else [by_family[plan.scope]]
+    if plan.metric == "hallucination":
+        groups = [_may_abstain(pairs, abstaining) for pairs in groups]
+    return [build_table(pairs, plan.metric) for pairs in groups if pairs]
+
+
+def _threats(pairing: Pairing) -> tuple[Threat, ...]:
+    """List what could make the verdict wrong, good news included."""
+    pairs = pairing.pairs
+    complete = [pair for pair in pairs if pair.complete]
+    identical = sum(p.baseline.completion.text == p.candidate.completion.text for p in complete)
+    excluded = len(pairing.exclusions)
+    return (
+        Threat(
+            "COVERAGE",
+            "ok" if len(complete) == len(pairs) else "warn",
+            {"complete": len(complete), "planned": len(pairs) + excluded},
+        ),
+        Threat("EXCLUSIONS", "fail" if excluded else "ok", {"n": excluded, **pairing.counts()}),
+        _two_sided("MISSING", pairs, lambda answer: answer.missing),
+        _two_sided("TRUNCATED", pairs, ran_out),
+        _two_sided("DEGENERATE", pairs, is_degenerate),
+        _two_sided("UNSCORED", pairs, _unscored),
+        _two_sided("SCORER_ERRORS", pairs, lambda a: a.score.status is ScoreStatus.ERROR),
+        Threat(
+            "IDENTICAL_TEXTS",
+            "warn" if complete and identical == len(complete) else "ok",
+            {"identical": identical, "n": len(complete)},
+        ),
+        Threat("MISSING_REASONS", "ok", _reasons(pairs)),
+        Threat("NOISE_FLOOR", "warn"),
+    )
+
+
+def _unscored(answer: Answer) -> bool:
+    return answer.score.status is ScoreStatus.UNSCORED
+
+
+def _two_sided(code: str, pairs: Sequence[Pair], holds: Callable[[Answer], bool]) -> Threat:
+    baseline = sum(holds(pair.baseline) for pair in pairs)
+    candidate = sum(holds(pair.candidate) for pair in pairs)
+    return Threat(
+        code,
+        "warn" if baseline or candidate else "ok",
+        {"baseline": baseline, "candidate": candidate, "n": len(pairs)},
+    )
+
+
+def _reasons(pairs: Sequence[Pair]) -> dict[str, int]:
+    reasons = Counter(
+        answer.score.reason or "unknown"
+        for pair in pairs
+        for answer in (pair.baseline, pair.candidate)
+        if answer.missing
+    )
+    return dict(sorted(reasons.items()))

@@ -1,0 +1,114 @@
+"""From pairs to the arrays that statistics read: no ids and no text beyond this point."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+from numpy.typing import NDArray
+
+from evalkit.decision.pairing import Answer, Pair
+from evalkit.results import Cells, MetricName
+from evalkit.types import Flag, Outcome
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.int64]
+TableName = Literal["CC", "WORST", "BEST"]
+
+DEGENERATE = frozenset({Flag.EMPTY, Flag.LOOP, Flag.BAD_FORMAT})
+
+
+@dataclass(frozen=True, slots=True)
+class Table:
+    """One metric in one scope.
+
+    Attributes:
+        baseline: Goodness in [0, 1] (higher is better), NaN where the answer is missing.
+        candidate: The same, aligned.
+        clusters: Code of the independent unit of each pair; `None` when all differ.
+    """
+
+    baseline: Floats
+    candidate: Floats
+    clusters: Codes | None
+
+    @property
+    def complete(self) -> NDArray[np.bool_]:
+        """Mask of pairs with both answers."""
+        return ~(np.isnan(self.baseline) | np.isnan(self.candidate))
+
+
+def goodness(metric: MetricName) -> Callable[[Answer], float]:
+    """Return the function that reads one answer for a metric: 1 is good, NaN is missing."""
+    readers: dict[MetricName, Callable[[Answer], float]] = {
+        "accuracy": lambda answer: answer.value if answer.value is not None else np.nan,
+        "hallucination": lambda answer: _absent(answer, answer.outcome is Outcome.INCORRECT),
+        "degenerate": lambda answer: _absent(answer, is_degenerate(answer)),
+    }
+    return readers[metric]
+
+
+def is_degenerate(answer: Answer) -> bool:
+    """Whether an answer is empty, a loop, or in no readable format."""
+    return not DEGENERATE.isdisjoint(answer.score.flags)
+
+
+def build_table(pairs: Sequence[Pair], metric: MetricName) -> Table:
+    """Read one metric from pairs."""
+    read = goodness(metric)
+    return Table(
+        baseline=np.array([read(pair.baseline) for pair in pairs], dtype=np.float64),
+        candidate=np.array([read(pair.candidate) for pair in pairs], dtype=np.float64),
+        clusters=_cluster_codes(pairs),
+    )
+
+
+def differences(table: Table, name: TableName) -> tuple[Floats, Codes | None]:
+    """Return candidate minus baseline (higher is better) under one treatment of missing data.
+
+    `CC` drops incomplete pairs. `WORST` reads every missing answer so as to hurt the
+    candidate, also where both are missing; `BEST` the reverse (STATISTICS.md, rule 2).
+    """
+    if name == "CC":
+        mask = table.complete
+        clusters = None if table.clusters is None else table.clusters[mask]
+        return table.candidate[mask] - table.baseline[mask], clusters
+    candidate_value, baseline_value = (0.0, 1.0) if name == "WORST" else (1.0, 0.0)
+    candidate = np.where(np.isnan(table.candidate), candidate_value, table.candidate)
+    baseline = np.where(np.isnan(table.baseline), baseline_value, table.baseline)
+    return candidate - baseline, table.clusters
+
+
+def binary_cells(table: Table) -> Cells | None:
+    """Count the paired table of goodness over complete pairs; `None` for graded values."""
+    mask = table.complete
+    baseline, candidate = table.baseline[mask], table.candidate[mask]
+    if not np.isin(np.concatenate([baseline, candidate]), (0.0, 1.0)).all():
+        return None
+    return Cells(
+        both=int(np.sum((baseline == 1) & (candidate == 1))),
+        gained=int(np.sum((baseline == 0) & (candidate == 1))),
+        lost=int(np.sum((baseline == 1) & (candidate == 0))),
+        neither=int(np.sum((baseline == 0) & (candidate == 0))),
+    )
+
+
+def _absent(answer: Answer, event: bool) -> float:
+    return np.nan if answer.missing else float(not event)
+
+
+def _cluster_codes(pairs: Sequence[Pair]) -> Codes | None:
+    """Number the independent units: a declared cluster, else equal prompts of a taskset.
+
+    Epochs of a sample share its prompt, so they fall into one unit.
+    """
+    names = [
+        (pair.sample.taskset, pair.sample.cluster or pair.baseline.completion.prompt_hash)
+        for pair in pairs
+    ]
+    numbers = {name: index for index, name in enumerate(dict.fromkeys(names))}
+    if len(numbers) == len(names):
+        return None
+    return np.array([numbers[name] for name in names], dtype=np.int64)

@@ -1,0 +1,84 @@
+"""Step 0 of the decision rule: may anything be decided at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+from evalkit.config import Policy
+from evalkit.decision.attribution import ran_out
+from evalkit.decision.metrics import MIN_CLUSTERS
+from evalkit.decision.pairing import Answer, Pair, Pairing
+from evalkit.results import MetricResult, ReasonCode
+from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp
+
+_DIFFERS = 0.01
+
+
+def invalid_because(
+    pairing: Pairing, metrics: Sequence[MetricResult], policy: Policy
+) -> tuple[ReasonCode, ...]:
+    """Return every reason why nothing may be decided; empty when the comparison is valid."""
+    if not pairing.pairs:
+        return (ReasonCode("NOTHING_PAIRED", values=pairing.counts()),)
+    codes: list[ReasonCode] = []
+    if pairing.exclusions:
+        codes.append(ReasonCode("PAIRING_BROKEN", values=pairing.counts()))
+    codes.extend(_missing(pairing.pairs, policy))
+    codes.extend(_truncation(pairing.pairs, policy))
+    codes.extend(_few_clusters(metrics))
+    return tuple(codes)
+
+
+def _missing(pairs: Sequence[Pair], policy: Policy) -> list[ReasonCode]:
+    n = len(pairs)
+    baseline = sum(pair.baseline.missing for pair in pairs)
+    candidate = sum(pair.candidate.missing for pair in pairs)
+    values = {"baseline": baseline, "candidate": candidate, "n": n}
+    codes = []
+    if max(baseline, candidate) > policy.max_missing / 100 * n:
+        codes.append(ReasonCode("ERROR_RATE_HIGH", values={**values, "limit": policy.max_missing}))
+    only_candidate = sum(p.candidate.missing and not p.baseline.missing for p in pairs)
+    only_baseline = sum(p.baseline.missing and not p.candidate.missing for p in pairs)
+    p_value = mcnemar_exact(only_candidate, only_baseline).pvalue
+    if p_value is not None and p_value < _DIFFERS:
+        codes.append(ReasonCode("ERROR_RATE_DIFFERS", values={**values, "p": p_value}))
+    return codes
+
+
+def _truncation(pairs: Sequence[Pair], policy: Policy) -> list[ReasonCode]:
+    baseline = _truncated([pair.baseline for pair in pairs])
+    candidate = _truncated([pair.candidate for pair in pairs])
+    values: Mapping[str, float] = {
+        "baseline": baseline[0],
+        "candidate": candidate[0],
+        "n_baseline": baseline[1],
+        "n_candidate": candidate[1],
+        "limit": policy.max_truncation,
+    }
+    rate = max(count / n if n else 0.0 for count, n in (baseline, candidate)) * 100
+    complete = [pair for pair in pairs if pair.complete]
+    gained = sum(ran_out(p.candidate) and not ran_out(p.baseline) for p in complete)
+    lost = sum(ran_out(p.baseline) and not ran_out(p.candidate) for p in complete)
+    p_value = mcnemar_midp(gained, lost).pvalue
+    differs = p_value is not None and p_value < _DIFFERS and rate > policy.truncation_differs
+    if rate > policy.max_truncation or differs:
+        return [ReasonCode("TRUNCATION", values=values)]
+    return []
+
+
+def _truncated(answers: Sequence[Answer]) -> tuple[int, int]:
+    answered = [answer for answer in answers if not answer.missing]
+    return sum(map(ran_out, answered)), len(answered)
+
+
+def _few_clusters(metrics: Sequence[MetricResult]) -> list[ReasonCode]:
+    return [
+        ReasonCode(
+            "FEW_CLUSTERS",
+            metric.scope,
+            metric.metric,
+            {"clusters": metric.difference.n_clusters or metric.n, "needed": MIN_CLUSTERS},
+        )
+        for metric in metrics
+        if metric.gated and (metric.difference.n_clusters or metric.n) < MIN_CLUSTERS
+    ]

@@ -1,0 +1,117 @@
+"""Joining two runs: only equal prompts pair, and everything left out has a reason."""
+
+from __future__ import annotations
+
+from evalkit.decision.attribution import cause, causes_by_family, transition
+from evalkit.decision.pairing import Answer, Key, pair
+from evalkit.decision.samples import sample_views
+from evalkit.decision.tables import build_table, differences
+from evalkit.types import Flag, Outcome, Sample
+from tests.builders import (
+    ABSTAINED,
+    EMPTY,
+    MISSING,
+    RIGHT,
+    TRUNCATED,
+    UNSCORED,
+    WRONG,
+    answer,
+    pairs,
+    sample,
+)
+
+ONE, TWO, THREE = sample("1"), sample("2"), sample("3")
+SAMPLES = {(s.taskset, s.id): s for s in (ONE, TWO, THREE)}
+
+
+def arm(*kinds: tuple[Sample, str], arm: str = "a") -> dict[Key, Answer]:
+    return {(s.taskset, s.id, 0): answer(s, kind, arm=arm) for s, kind in kinds}
+
+
+def test_pairs_are_joined_on_taskset_id_and_epoch() -> None:
+    made = pair(arm((ONE, RIGHT), (TWO, WRONG)), arm((TWO, RIGHT), (ONE, WRONG)), SAMPLES)
+    assert [(p.sample.id, p.baseline.value, p.candidate.value) for p in made.pairs] == [
+        ("1", 1.0, 0.0),
+        ("2", 0.0, 1.0),
+    ]
+    assert set(made.counts().values()) == {0}
+
+
+def test_what_cannot_be_paired_is_excluded_with_a_reason() -> None:
+    baseline = arm((ONE, RIGHT), (TWO, RIGHT))
+    candidate = arm((ONE, RIGHT), (THREE, RIGHT))
+    stranger = sample("stranger")
+    for run in (baseline, candidate):
+        run[stranger.taskset, stranger.id, 0] = answer(stranger, RIGHT)
+    counts = pair(baseline, candidate, SAMPLES).counts()
+    assert counts == {
+        "only_in_baseline": 1,
+        "only_in_candidate": 1,
+        "prompt_mismatch": 0,
+        "unknown_sample": 1,
+    }
+
+
+def test_different_prompts_under_one_id_never_pair() -> None:
+    other = {(ONE.taskset, ONE.id, 0): answer(ONE, RIGHT, prompt_hash="another")}
+    made = pair(arm((ONE, RIGHT)), other, SAMPLES)
+    assert not made.pairs
+    assert made.counts()["prompt_mismatch"] == 1
+
+
+def test_missing_answers_stay_in_the_pairs_and_leave_the_complete_table() -> None:
+    table = build_table(
+        pairs([(RIGHT, RIGHT, 2), (RIGHT, MISSING, 1), (MISSING, MISSING, 1)]), "accuracy"
+    )
+    assert len(differences(table, "CC")[0]) == 2
+    # WORST hurts the candidate where anything is missing, BEST flatters it.
+    assert sorted(differences(table, "WORST")[0]) == [-1, -1, 0, 0]
+    assert sorted(differences(table, "BEST")[0]) == [0, 0, 0, 1]
+
+
+def test_epochs_and_declared_clusters_are_not_independent() -> None:
+    same = [
+        p.__class__(p.sample, epoch, answer(p.sample, RIGHT), answer(p.sample, WRONG, arm="b"))
+        for p in pairs([(RIGHT, WRONG, 3)])
+        for epoch in range(2)
+    ]
+    clusters = build_table(same, "accuracy").clusters
+    assert clusters is not None
+    assert list(clusters) == [0, 0, 1, 1, 2, 2]
+    assert build_table(pairs([(RIGHT, WRONG, 3)]), "accuracy").clusters is None
+
+
+def test_transitions_and_causes() -> None:
+    spec = [(RIGHT, kind, 1) for kind in (WRONG, ABSTAINED, TRUNCATED, EMPTY, UNSCORED, MISSING)]
+    made = pairs([*spec, (WRONG, RIGHT, 1), (RIGHT, RIGHT, 1), (WRONG, WRONG, 1)])
+    assert [transition(p) for p in made] == ["regression"] * 5 + [
+        "missing",
+        "improvement",
+        "both_right",
+        "both_wrong",
+    ]
+    assert [cause(p.candidate) for p in made[:6]] == [
+        "wrong_result",
+        "abstained",
+        "truncated",
+        "empty",
+        "unparsable",
+        "infrastructure",
+    ]
+    assert causes_by_family(made) == {
+        "facts": {"abstained": 1, "empty": 1, "truncated": 1, "unparsable": 1, "wrong_result": 1}
+    }
+
+
+def test_readers_see_every_flip_regressions_first() -> None:
+    made = pairs([(WRONG, RIGHT, 1), (RIGHT, WRONG, 2), (RIGHT, RIGHT, 5), (RIGHT, MISSING, 1)])
+    views = sample_views(made)
+    assert [view.transition for view in views] == [
+        "regression",
+        "regression",
+        "missing",
+        "improvement",
+    ]
+    assert views[2].candidate.error == "Timeout: Timeout happened"
+    assert views[0].candidate.flags == (Flag.HALLUCINATED.value,)
+    assert views[0].candidate.outcome == Outcome.INCORRECT.value
