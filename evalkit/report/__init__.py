@@ -1,0 +1,1 @@
+"""Renderers of `comparison.json`: one view-model, several forms."""

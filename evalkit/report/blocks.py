@@ -1,0 +1,207 @@
+"""One candidate's part of the view-model."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from evalkit.report import cards, numbers, tables, verdicts
+from evalkit.report.estimates import (
+    as_difference,
+    as_percent,
+    as_ratio,
+    metric_row,
+    metric_state,
+    scope_label,
+)
+from evalkit.report.model import (
+    ArmRates,
+    CandidateBlock,
+    Forest,
+    ForestRow,
+    Headline,
+    Number,
+    ScopeRow,
+)
+from evalkit.report.text import one_line
+from evalkit.report.threats import threat_items
+from evalkit.report.verdicts import Names
+from evalkit.report.words import Words
+from evalkit.results import (
+    POOLED,
+    ArmInfo,
+    ArmSummary,
+    CandidateResult,
+    Comparison,
+    ScopeResult,
+    VerdictState,
+)
+
+_NEEDED_STATES: Final = (VerdictState.INCONCLUSIVE,)
+
+
+def candidate_block(
+    words: Words, comparison: Comparison, result: CandidateResult, index: int
+) -> CandidateBlock:
+    """Return everything that is shown about one candidate.
+
+    Args:
+        words: The catalogue.
+        comparison: What it is part of.
+        result: The candidate's results.
+        index: Its place, which makes its key in the page unique.
+    """
+    names = verdicts.names_of(comparison, result)
+    info = _arm(comparison, result.endpoint)
+    pooled = scope_row(words, names, result.pooled)
+    verdict = result.verdict
+    return CandidateBlock(
+        key=f"c{index + 1}-{re.sub('[^a-z0-9]+', '-', names.candidate.lower()).strip('-')}",
+        endpoint=names.candidate,
+        label=one_line(info.label) if info is not None else names.candidate,
+        title=f"{names.candidate} vs {names.baseline}",
+        gate=verdicts.gate(words, verdict.state, verdict.exit_code),
+        sentence=verdicts.verdict_sentence(words, names, result),
+        reasons=verdicts.reasons(words, names, result),
+        headlines=_headlines(words, result, pooled),
+        forest=_forest(words, names, result),
+        pooled=pooled,
+        families=tuple(scope_row(words, names, scope) for scope in result.families),
+        metrics=tuple(
+            metric_row(words, metric, valid=verdict.state is not VerdictState.INVALID)
+            for metric in verdicts.metrics_of(result)
+        ),
+        threats=threat_items(words, comparison, result),
+        gains=tuple(tables.gains(words, comparison, result, info)),
+        outcomes=tables.outcomes(words, names, result),
+        causes=tables.causes(words, result.causes),
+        needed=tuple(tables.needed(words, result)) if verdict.state in _NEEDED_STATES else (),
+        regressions=cards.flips(words, names.baseline, result, "regression"),
+        improvements=cards.flips(words, names.baseline, result, "improvement"),
+    )
+
+
+def scope_row(words: Words, names: Names, scope: ScopeResult) -> ScopeRow:
+    """Return one row of the family table."""
+    digits = numbers.digits_for(scope.flips.n)
+    rise = scope.hallucination
+    return ScopeRow(
+        scope=scope.scope,
+        label=scope_label(words, scope.scope),
+        n=scope.flips.n,
+        n_text=numbers.count(scope.flips.n),
+        baseline=as_percent(words, scope.baseline.accuracy, digits),
+        candidate=as_percent(words, scope.candidate.accuracy, digits),
+        difference=as_difference(words, scope.accuracy.difference),
+        recovery=as_ratio(words, scope.recovery),
+        flips=f"{numbers.count(scope.flips.lost)} : {numbers.count(scope.flips.gained)}",
+        regressions=scope.flips.lost,
+        improvements=scope.flips.gained,
+        mcnemar=numbers.pvalue(scope.mcnemar_midp.pvalue),
+        rates=_rates(words, names, scope),
+        hallucination_difference=as_difference(words, rise.difference) if rise else None,
+        state=metric_state(words, scope.accuracy),
+        gated=scope.accuracy.gated,
+        identical=numbers.count(scope.identical_texts),
+    )
+
+
+def _rates(words: Words, names: Names, scope: ScopeResult) -> tuple[ArmRates, ArmRates] | None:
+    if scope.baseline.hallucination is None or scope.candidate.hallucination is None:
+        return None
+
+    def rates(arm: str, summary: ArmSummary) -> ArmRates:
+        digits = numbers.digits_for(summary.n)
+        return ArmRates(
+            arm=arm,
+            hallucination=as_percent(words, summary.hallucination, digits),
+            abstention=as_percent(words, summary.abstention, digits),
+            attempted=as_percent(words, summary.hallucination_attempted, digits),
+        )
+
+    return rates(names.baseline, scope.baseline), rates(names.candidate, scope.candidate)
+
+
+def _headlines(
+    words: Words, result: CandidateResult, pooled: ScopeRow
+) -> tuple[Headline, Headline, Headline]:
+    margin = numbers.size_in_points(result.pooled.accuracy.margin)
+    rates = {}
+    if pooled.baseline.value is not None and pooled.candidate.value is not None:
+        rates = {"baseline_rate": pooled.baseline.text, "candidate_rate": pooled.candidate.text}
+    return (
+        Headline(
+            words("headline.difference"),
+            pooled.difference,
+            words("unit.points"),
+            words("headline.difference.detail", margin=margin),
+        ),
+        Headline(
+            words("headline.recovery"),
+            pooled.recovery,
+            words("unit.none"),
+            words("headline.recovery.detail", **rates),
+        ),
+        Headline(
+            words("headline.flips"),
+            as_flips(pooled),
+            words("unit.none"),
+            words("headline.flips.detail", n=pooled.n_text, p=pooled.mcnemar),
+        ),
+    )
+
+
+def as_flips(row: ScopeRow) -> Number:
+    """Write flips as a number without an interval."""
+    return Number(row.flips)
+
+
+def _forest(words: Words, names: Names, result: CandidateResult) -> Forest:
+    rows = tuple(_forest_row(words, scope) for scope in (*result.families, result.pooled))
+    described = " ".join(
+        words(
+            "forest.row",
+            label=row.label,
+            difference=row.difference.text,
+            interval=row.difference.interval or f"({row.difference.note})",
+            margin=numbers.size_in_points(row.margin),
+            state=row.state.text,
+        )
+        for row in rows
+    )
+    return Forest(
+        title=words("forest.title", baseline=names.baseline, candidate=names.candidate),
+        description=words("forest.description", rows=described),
+        columns=(
+            words("forest.col.n"),
+            words("forest.col.baseline", name=names.baseline),
+            words("forest.col.candidate", name=names.candidate),
+            words("forest.col.difference"),
+            words("forest.col.state"),
+        ),
+        axis=words("forest.axis", candidate=names.candidate),
+        rows=rows,
+    )
+
+
+def _forest_row(words: Words, scope: ScopeResult) -> ForestRow:
+    metric = scope.accuracy
+    digits = numbers.digits_for(scope.flips.n)
+    return ForestRow(
+        label=scope_label(words, scope.scope),
+        n=numbers.count(scope.flips.n),
+        baseline=numbers.percent(scope.baseline.accuracy.value, digits),
+        candidate=numbers.percent(scope.candidate.accuracy.value, digits),
+        difference=as_difference(words, metric.difference),
+        low90=metric.difference_90.low,
+        high90=metric.difference_90.high,
+        margin=metric.margin,
+        margin_label=words("forest.margin", margin=numbers.size_in_points(metric.margin)),
+        state=metric_state(words, metric),
+        pooled=scope.scope == POOLED,
+        gated=metric.gated,
+    )
+
+
+def _arm(comparison: Comparison, endpoint: str) -> ArmInfo | None:
+    return next((arm for arm in comparison.candidates if arm.endpoint == endpoint), None)

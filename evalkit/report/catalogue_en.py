@@ -1,0 +1,483 @@
+"""The words of the report in English. Keys and fields must equal those of `catalogue_zh`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final[dict[str, str | tuple[str, ...]]] = {
+    # The verdict
+    "state.SHIP": "SHIP",
+    "state.HOLD": "HOLD",
+    "state.INCONCLUSIVE": "INCONCLUSIVE",
+    "state.INVALID": "INVALID",
+    "gate": "Gate: {state} (exit {exit}).",
+    "exit": "exit {exit}",
+    "verdict.SHIP": (
+        "{candidate} is non-inferior to {baseline} within {margin} points: the paired "
+        "difference is {difference} points (95% CI {low} to {high}, {n} pairs).",
+        "{candidate} is non-inferior to {baseline} at the margins that were set.",
+    ),
+    "verdict.HOLD": "{candidate} is worse than {baseline}: {reason}.",
+    "verdict.INCONCLUSIVE": (
+        "{candidate} is not shown to be non-inferior to {baseline} within {margin} points: "
+        "{reason}.",
+        "{candidate} is not shown to be non-inferior to {baseline}: {reason}.",
+    ),
+    "verdict.INVALID": "{candidate} and {baseline} cannot be compared: {reason}.",
+    "verdict.more": "; further reasons below: {k}",
+    "verdict.join": "; ",
+    "where": "{metric}, {scope}: ",
+    "scope_metric": "{metric}, {scope}",
+    # Reason codes, as clauses
+    "reason.ALL_NI": "every gated metric is non-inferior at its margin",
+    "reason.UNPROVEN": (
+        "{scope}: {n} pairs cannot prove {margin} points, so it is watched for damage only "
+        "and nothing is claimed about it",
+        "{scope} has too few pairs for a claim and is watched for damage only",
+    ),
+    "reason.BETTER": (
+        "{where}{candidate} is measurably better than {baseline} ({difference} points, 95% CI "
+        "{low} to {high})",
+        "{candidate} is measurably better than {baseline}",
+    ),
+    "reason.DEGRADED_ACC": (
+        "accuracy in {scope} fell by more than the margin of {margin} points ({difference} "
+        "points, 95% CI {low} to {high}, {n} pairs)",
+        "accuracy fell by more than the margin",
+    ),
+    "reason.HALLUCINATION_UP": (
+        "hallucinations in {scope} rose by more than the margin of {margin} points "
+        "({difference} points, 95% CI {low} to {high}, {n} pairs)",
+        "hallucinations rose by more than the margin",
+    ),
+    "reason.DEGENERATE_UP": (
+        "empty, looping or malformed answers rose by more than the margin of {margin} points "
+        "({difference} points, 95% CI {low} to {high}, {n} pairs)",
+        "empty, looping or malformed answers rose by more than the margin",
+    ),
+    "reason.BOTH_DEGRADED": (
+        "{candidate} and {baseline} are both worse than the reference, so a human must decide",
+        "both are worse than the reference, so a human must decide",
+    ),
+    "reason.SEQUENCE_STOPPED": (
+        "a safer candidate did not pass, so the fixed order of tests stops before {candidate}"
+    ),
+    "reason.MISSING_SENSITIVE": (
+        "{where}it passes on the answered pairs, but not when the {missing} missing answers "
+        "are counted against {candidate}",
+        "it passes only if the missing answers are left out",
+    ),
+    "reason.UNPROVABLE_N": (
+        "{where}{n} pairs are too few (at least {floor} needed even if no answer changes, "
+        "about {equal} if the two are equally good)",
+        "{where}{n} pairs are too few (at least {floor} needed)",
+        "there are too few pairs to prove anything",
+    ),
+    "reason.UNDERPOWERED": (
+        "{where}{n} pairs are too few (about {equal} needed if the two are equally good)",
+        "{where}{n} pairs are too few",
+        "there are too few pairs",
+    ),
+    "reason.LEANS_BAD": (
+        "{where}{n} pairs would do for two equally good models, so the data lean against "
+        "{candidate} (about {observed} needed at the difference seen)",
+        "{where}{n} pairs would do for two equally good models, so the data lean against "
+        "{candidate}",
+    ),
+    "reason.NEAR_MARGIN": (
+        "{where}the difference ({difference} points) lies so close to the margin of {margin} "
+        "points that more prompts will not settle it",
+        "the difference lies so close to the margin that more prompts will not settle it",
+    ),
+    "reason.PAIRING_BROKEN": (
+        "they were not asked the same prompts ({reasons})",
+        "they were not asked the same prompts",
+    ),
+    "reason.CONFIG_MISMATCH": (
+        "they did not run under the same conditions ({detail})",
+        "they did not run under the same conditions",
+    ),
+    "reason.ERROR_RATE_HIGH": (
+        "too many requests have no answer ({baseline} {baseline_n}, {candidate} {candidate_n} "
+        "of {n}, limit {limit}%)",
+        "too many requests have no answer",
+    ),
+    "reason.ERROR_RATE_DIFFERS": (
+        "one leaves clearly more requests unanswered than the other ({baseline} {baseline_n}, "
+        "{candidate} {candidate_n} of {n})",
+        "one leaves clearly more requests unanswered than the other",
+    ),
+    "reason.TRUNCATION": (
+        "too many answers were cut off at max_tokens ({baseline} {baseline_n} of {n_baseline}, "
+        "{candidate} {candidate_n} of {n_candidate}, limit {limit}%)",
+        "too many answers were cut off at max_tokens",
+    ),
+    "reason.FEW_CLUSTERS": (
+        "{where}only {clusters} independent groups of prompts ({needed} are needed)",
+        "there are too few independent groups of prompts",
+    ),
+    "reason.NOTHING_PAIRED": "no prompt was answered by both",
+    "reason.SAME_ENDPOINT": (
+        "they look like the same endpoint twice ({detail})",
+        "they look like the same endpoint twice",
+    ),
+    "reason.other": ("{code} ({detail})", "{code}"),
+    # What to do about a reason
+    "step.UNPROVABLE_N": (
+        "run about {more} more prompts (needed for {most})",
+        "run more prompts",
+    ),
+    "step.UNDERPOWERED": (
+        "run about {more} more prompts (needed for {most})",
+        "run more prompts",
+    ),
+    "step.LEANS_BAD": (
+        "look at the regressions first, then run {observed} prompts in all or keep {baseline}",
+        "look at the regressions first: the data lean against {candidate}",
+        "look at the regressions first",
+    ),
+    "step.NEAR_MARGIN": "decide whether the margin is right; more prompts will not help",
+    "step.SEQUENCE_STOPPED": "settle the safer candidate first",
+    "step.MISSING_SENSITIVE": "ask the unanswered prompts again with --retry-errors",
+    "step.BOTH_DEGRADED": "have a human read the regressions of both",
+    "step.DEGRADED_ACC": "read the regressions below before anything else",
+    "step.HALLUCINATION_UP": "read the regressions below before anything else",
+    "step.DEGENERATE_UP": "check stop strings, chat template and max_tokens of both endpoints",
+    "step.PAIRING_BROKEN": "run both endpoints on the same prompts with --fresh",
+    "step.CONFIG_MISMATCH": "give both endpoints the same settings and run again",
+    "step.ERROR_RATE_HIGH": "repair the endpoint, then run again with --retry-errors",
+    "step.ERROR_RATE_DIFFERS": "repair the endpoint, then run again with --retry-errors",
+    "step.TRUNCATION": "raise max_tokens and run again",
+    "step.FEW_CLUSTERS": "add prompts from more sources",
+    "step.NOTHING_PAIRED": "check that both endpoints answer, then run again",
+    "step.SAME_ENDPOINT": "check that the two addresses serve different weights",
+    # Recommendation
+    "recommend.ship_candidate": "Ship {endpoint}.",
+    "recommend.ship_candidate.several": "Ship {endpoint}: the cheapest candidate that passed.",
+    "recommend.keep_baseline": ("Keep {endpoint}: {candidate} did not pass.", "Keep {endpoint}."),
+    "recommend.not_yet": ("Not yet: {step}.", "Not yet: there is no decision to act on."),
+    # Where an interval lies
+    "metric_state.superior": "superior",
+    "metric_state.non-inferior": "non-inferior",
+    "metric_state.non-inferior but measurably worse": "non-inferior but measurably worse",
+    "metric_state.inferior": "inferior",
+    "metric_state.inconclusive": "inconclusive",
+    "metric_state.worse, size unresolved": "worse, size unresolved",
+    "metric_state.too few pairs": "too few pairs",
+    "metric_state.alarm": "{state} (alarm only)",
+    "metric_line": (
+        "{metric}, {scope}: {difference} points {interval}, margin {margin} points, {n} pairs: "
+        "{state}"
+    ),
+    "metric_line.invalid": "not judged, because the comparison is invalid",
+    # Names
+    "metric.accuracy": "accuracy",
+    "metric.hallucination": "hallucination",
+    "metric.degenerate": "degenerate output",
+    "scope.pooled": "all families",
+    "scope.facts": "facts",
+    "scope.instructions": "instructions",
+    "scope.code": "code",
+    "scope.longform": "longform",
+    "scope.math": "math",
+    "role.baseline": "Baseline",
+    "role.candidate": "Candidate",
+    "outcome.correct": "correct",
+    "outcome.incorrect": "incorrect",
+    "outcome.abstained": "abstained",
+    "outcome.unscored": "unscored",
+    "outcome.missing": "missing",
+    "flag.hallucinated": "hallucinated",
+    "flag.truncated": "truncated",
+    "flag.empty": "empty",
+    "flag.loop": "loop",
+    "flag.garbled": "garbled",
+    "flag.wrong_language": "wrong language",
+    "flag.bad_format": "bad format",
+    "flag.refused": "refused",
+    "cause.truncated": "truncated",
+    "cause.empty": "empty",
+    "cause.loop": "loop",
+    "cause.garbled": "garbled",
+    "cause.wrong_language": "wrong language",
+    "cause.refused": "refused",
+    "cause.abstained": "abstained",
+    "cause.unparsable": "unparsable",
+    "cause.bad_format": "bad format",
+    "cause.wrong_result": "wrong result",
+    "cause.judge_only": "judge only",
+    "cause.infrastructure": "no answer",
+    "language.en": "English",
+    "language.zh": "Chinese",
+    "message_role.system": "system",
+    "message_role.user": "user",
+    "message_role.assistant": "assistant",
+    "exclusion.only_in_baseline": "asked of the baseline only",
+    "exclusion.only_in_candidate": "asked of the candidate only",
+    "exclusion.prompt_mismatch": "prompts differ",
+    "exclusion.unknown_sample": "unknown sample",
+    # Threats
+    "level.ok": "fine",
+    "level.warn": "note",
+    "level.fail": "fault",
+    "threat.COVERAGE": ("{complete} of {planned} prompts answered by both", "coverage"),
+    "threat.EXCLUSIONS": (
+        "excluded from pairing: {n} ({reasons})",
+        "excluded from pairing: {n}",
+        "exclusions",
+    ),
+    "threat.MISSING": ("no answer: {baseline_n} vs {candidate_n} of {n}", "missing answers"),
+    "threat.MISSING_REASONS": "why missing: {detail}",
+    "threat.TRUNCATED": (
+        "cut off at max_tokens: {baseline_n} vs {candidate_n} of {n}",
+        "truncated answers",
+    ),
+    "threat.DEGENERATE": (
+        "empty, looping or unreadable: {baseline_n} vs {candidate_n} of {n}",
+        "degenerate answers",
+    ),
+    "threat.NOISE_FLOOR": (
+        "run-to-run noise (the baseline against itself) was not measured",
+        "noise floor",
+    ),
+    "threat.UNSCORED": (
+        "nothing to score in the answer: {baseline_n} vs {candidate_n} of {n}",
+        "unscored answers",
+    ),
+    "threat.SCORER_ERRORS": (
+        "scorer failures: {baseline_n} vs {candidate_n} of {n}",
+        "scorer failures",
+    ),
+    "threat.IDENTICAL_TEXTS": (
+        "word-for-word equal answers: {identical} of {n}",
+        "word-for-word equal answers",
+    ),
+    "threat.SKIPPED": ("left out: {names}", "tasksets left out"),
+    "threat.CONFOUNDED": (
+        "allowed although they differ: {finding} ({detail})",
+        "allowed although they differ: {finding}",
+        "allowed although they differ",
+    ),
+    "threat.other": ("{finding}: {detail}", "{finding}"),
+    # Why there is no number
+    "warn.baseline_too_low": "baseline too low for a ratio",
+    "warn.few_clusters": "few independent groups",
+    "warn.no_data": "no data",
+    "warn.no_complete_pair": "no prompt was answered by both",
+    "warn.no_flips": "no flips",
+    "warn.sparse_graded": "few graded differences",
+    "warn.unbounded": "no upper bound",
+    "warn.none": "not measured",
+    # Headlines
+    "headline.difference": "Paired difference in accuracy",
+    "headline.recovery": "Recovery",
+    "headline.flips": "Flips",
+    "unit.points": "points",
+    "unit.none": "",
+    "headline.difference.detail": "95% CI · margin −{margin} points",
+    "headline.recovery.detail": (
+        "95% CI · accuracy {baseline_rate} → {candidate_rate}",
+        "95% CI",
+    ),
+    "headline.flips.detail": "regressions : improvements, {n} pairs · {p}",
+    # Forest plot
+    "forest.title": "Paired difference in accuracy, {candidate} minus {baseline}",
+    "forest.description": (
+        "One row for each family and one for all. A dot is the difference in points, the thick "
+        "bar its 90% interval, which the one-sided 5% test reads, the thin line its 95% "
+        "interval. The solid line is zero, the dashed line the margin. {rows}"
+    ),
+    "forest.row": "{label}: {difference} points {interval}, margin {margin}, {state}.",
+    "forest.axis": "points; left of zero {candidate} is worse",
+    "forest.margin": "margin −{margin}",
+    "forest.col.n": "pairs",
+    "forest.col.baseline": "{name}",
+    "forest.col.candidate": "{name}",
+    "forest.col.difference": "difference [95%\u00a0CI]",
+    "forest.col.state": "reads as",
+    # Gains
+    "gain.weights": "Weights",
+    "gain.speed": "Tokens per second",
+    "gain.latency": "Median latency",
+    "gain.p95": "95th percentile latency",
+    "gain.tokens": "Tokens an answer",
+    # Needed
+    "needed.near": "more prompts will not settle it: revisit the margin",
+    "needed.met": "enough for two equal models; the data lean against the candidate",
+    # Cards
+    "cut": "… {n} characters cut …",
+    "flips.note": "{shown} of {total} are shown here; all are in comparison.json.",
+    "no_answer": "no answer: {reason}",
+    "null_text": "the server sent no text",
+    "empty_text": "empty",
+    "fact.finish": "finish",
+    "fact.tokens": "tokens",
+    "fact.flags": "flags",
+    "fact.value": "value",
+    "epoch": "epoch {n}",
+    # Tables
+    "table.outcomes": "{baseline} → {candidate}, over the pairs that both answered",
+    "table.causes": "Regressions by cause",
+    "table.tasksets": "What was asked",
+    "col.family": "Family",
+    "col.cause": "Causes",
+    "col.total": "Total",
+    "col.taskset": "Taskset",
+    "col.samples": "Samples",
+    "col.languages": "Languages",
+    "col.margin": "Margin (points)",
+    "col.max_tokens": "max_tokens",
+    "col.scorer": "Scorer",
+    "col.hash": "Hash",
+    "skipped": "{taskset} ({family}) was left out: {reason}",
+    # Provenance and details
+    "prov.engine": "Engine",
+    "prov.sampling": "Sampling",
+    "prov.seed": "Seed",
+    "prov.policy": "Policy",
+    "prov.version": "evalkit",
+    "prov.created": "Made",
+    "fact.model": "model",
+    "fact.engine": "engine",
+    "fact.quantization": "quantization",
+    "fact.base_url": "address",
+    "fact.context_length": "context",
+    "fact.template_hash": "template",
+    "fact.weights_hash": "weights hash",
+    "fact.weights_bytes": "weights",
+    "fact.requests": "answered",
+    "fact.errors": "errors",
+    "answered": "{answered} of {asked} requests",
+    "fact.hash": "hash",
+    "detail.policy": "Policy",
+    "detail.sampling": "Sampling",
+    "detail.settings": "Settings",
+    "detail.timing": "Wall time",
+    # Methods
+    "method.paired.name": "Paired difference",
+    "method.paired": (
+        "Both endpoints get the same prompts; each pair of answers counts once. The interval "
+        "is Tango's score interval for the difference of two paired proportions, and "
+        "non-inferiority is the matching one-sided score test at 5% against the margin that "
+        "was fixed before the run. The gate reads the 90% interval; tables print the 95% one. "
+        "Tango, Statistics in Medicine 17:891 (1998)."
+    ),
+    "method.pooled.name": "All families together",
+    "method.pooled": (
+        "Families are averaged with equal weight. The interval combines the families' own "
+        "intervals by the method of variance estimates recovery (MOVER). "
+        "Newcombe, Statistics in Medicine 17:2635 (1998)."
+    ),
+    "method.recovery.name": "Recovery",
+    "method.recovery": (
+        "Candidate accuracy divided by baseline accuracy, with the paired score interval of "
+        "the ratio. It is shown for orientation and is never evidence of improvement; there "
+        "is no ratio below 10% baseline accuracy or 30 correct baseline answers. "
+        "Nam & Blackwelder, Statistics in Medicine 21:689 (2002); "
+        "Tang et al., Statistics in Medicine 22:1217 (2003)."
+    ),
+    "method.rates.name": "Rates",
+    "method.rates": (
+        "Rates of one endpoint carry Wilson's score interval. Wilson, JASA 22:209 (1927)."
+    ),
+    "method.flips.name": "Flips",
+    "method.flips": (
+        "A regression is right before and wrong now, an improvement the reverse. The McNemar "
+        "mid-p test asks whether the two counts differ by more than chance; it says nothing "
+        "about a margin and does not gate. "
+        "Fagerland et al., BMC Medical Research Methodology 13:91 (2013)."
+    ),
+    "method.decision.name": "Decision",
+    "method.decision": (
+        "SHIP needs non-inferiority in every gated metric (intersection-union test, Berger, "
+        "Technometrics 24:295, 1982). HOLD needs damage beyond a margin that survives Holm's "
+        "correction over all metrics (Holm, Scandinavian Journal of Statistics 6:65, 1979). "
+        "Anything else is INCONCLUSIVE: no significant difference is not the same as no "
+        "difference. INVALID means that the two runs cannot be compared."
+    ),
+    "method.hallucination.name": "Hallucination",
+    "method.hallucination": (
+        "The share of answers that assert something false where abstaining was possible, "
+        "I / n, printed beside the abstention rate and beside I / (C + I), because a model "
+        "can trade one for the other. C correct, I incorrect, N abstained: "
+        "Wei et al., arXiv 2411.04368 (2024)."
+    ),
+    "method.missing.name": "Missing answers",
+    "method.missing": (
+        "A request without an answer is missing, not wrong. SHIP must also hold when every "
+        "missing answer counts against the candidate. Answers that are cut off, empty, "
+        "looping or unreadable are the model's own doing and count as not correct."
+    ),
+    # Fixed words of pages
+    "ui.report": "Quantization release gate",
+    "ui.recommendation": "Recommendation",
+    "ui.candidates": "Candidates",
+    "ui.candidate": "Candidate",
+    "ui.verdict": "Verdict",
+    "ui.reasons": "Why",
+    "ui.same_table": "The same numbers as a table",
+    "ui.hallucination": "Hallucination beside abstention",
+    "ui.hallucinated_share": "hallucinated, I\u00a0/\u00a0n",
+    "ui.abstained_share": "abstained, N\u00a0/\u00a0n",
+    "ui.attempted_share": "of attempts, I\u00a0/\u00a0(C\u00a0+\u00a0I)",
+    "ui.hallucination_none": "Not measured: no prompt here let the model abstain.",
+    "ui.endpoint": "endpoint",
+    "ui.change_paired": "paired change",
+    "ui.threats": "Could this be wrong?",
+    "ui.gains": "What is gained",
+    "ui.gains_note": "By-product of this run, not a benchmark.",
+    "ui.gains_none": "Not measured in this run.",
+    "ui.change": "change",
+    "ui.provenance": "Provenance",
+    "ui.families": "Families",
+    "ui.family": "Family",
+    "ui.pairs": "Pairs",
+    "ui.accuracy": "accuracy",
+    "ui.difference": "Difference, points [95%\u00a0CI]",
+    "ui.recovery": "Recovery [95%\u00a0CI]",
+    "ui.flips": "Regressions : improvements",
+    "ui.hallucination_col": "Hallucination",
+    "ui.abstention_col": "Abstention",
+    "ui.attempted_col": "I / (C + I)",
+    "ui.state": "Reads as",
+    "ui.metrics": "Every metric and its test",
+    "ui.metric": "Metric",
+    "ui.margin": "Margin (points)",
+    "ui.p_noninferior": "Non-inferior",
+    "ui.p_degraded": "Degraded (Holm)",
+    "ui.outcomes": "Outcomes and flags",
+    "ui.regressions": "Regressions",
+    "ui.regressions_lead": "Right with the baseline, wrong with the candidate.",
+    "ui.improvements": "Improvements",
+    "ui.improvements_lead": "Wrong with the baseline, right with the candidate.",
+    "ui.not_measured": "not measured",
+    "ui.none_found": "None.",
+    "ui.show_others": "Show the others",
+    "ui.show_all": "Show all",
+    "ui.prompt": "Prompt",
+    "ui.target": "Target",
+    "ui.extracted": "extracted",
+    "ui.reasoning": "Reasoning",
+    "ui.cause": "cause",
+    "ui.needed": "Prompts needed for a decision",
+    "ui.needed_lead": (
+        "For 80% power at a one-sided 5%. A second look at grown data needs the two-stage "
+        "rule; plain retesting would inflate the error."
+    ),
+    "ui.needed_floor": "floor (no answer changes)",
+    "ui.needed_equal": "if equally good",
+    "ui.needed_observed": "at the difference seen",
+    "ui.needed_more": "prompts to add",
+    "ui.methods": "Methods",
+    "ui.details": "Run details",
+    "ui.notes": "Notes",
+    "ui.skipped": "Left out",
+    "ui.endpoints": "Endpoints",
+    "ui.tasksets": "Tasksets",
+    "ui.legend_gated": "gated",
+    "ui.legend_alarm": "alarm only: too few pairs for a claim",
+    "ui.legend_pooled": "all families, equal weight",
+    "ui.legend_bars": "thick 90%, thin 95% interval",
+    "ui.skip_link": "Skip to the verdict",
+    "ui.offline": "Works offline; nothing is loaded from anywhere.",
+}

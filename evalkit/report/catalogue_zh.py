@@ -1,0 +1,462 @@
+"""The words of the report in Chinese. Keys and fields must equal those of `catalogue_en`."""
+
+from __future__ import annotations
+
+from typing import Final
+
+WORDS: Final[dict[str, str | tuple[str, ...]]] = {
+    # The verdict
+    "state.SHIP": "可以发布",
+    "state.HOLD": "不可发布",
+    "state.INCONCLUSIVE": "尚无结论",
+    "state.INVALID": "比较无效",
+    "gate": "门禁：{state}（退出码 {exit}）。",
+    "exit": "退出码 {exit}",
+    "verdict.SHIP": (
+        "{candidate} 在 {margin} 个百分点的界值内不劣于 {baseline}：配对差值为 {difference} "
+        "个百分点（95% 置信区间 {low} 至 {high}，{n} 对）。",
+        "{candidate} 在事先设定的界值内不劣于 {baseline}。",
+    ),
+    "verdict.HOLD": "{candidate} 比 {baseline} 差：{reason}。",
+    "verdict.INCONCLUSIVE": (
+        "未能证明 {candidate} 在 {margin} 个百分点的界值内不劣于 {baseline}：{reason}。",
+        "未能证明 {candidate} 不劣于 {baseline}：{reason}。",
+    ),
+    "verdict.INVALID": "{candidate} 与 {baseline} 无法比较：{reason}。",
+    "verdict.more": "；另有 {k} 条见下",
+    "verdict.join": "；",
+    "where": "{scope}的{metric}：",
+    "scope_metric": "{metric}，{scope}",
+    # Reason codes, as clauses
+    "reason.ALL_NI": "所有纳入门禁的指标在各自界值内均不劣",
+    "reason.UNPROVEN": (
+        "{scope}：{n} 对不足以证明 {margin} 个百分点，因此只监测是否受损，不作任何声明",
+        "{scope} 的配对太少，只监测是否受损，不作任何声明",
+    ),
+    "reason.BETTER": (
+        "{where}{candidate} 明显优于 {baseline}（{difference} 个百分点，95% 置信区间 {low} 至 "
+        "{high}）",
+        "{candidate} 明显优于 {baseline}",
+    ),
+    "reason.DEGRADED_ACC": (
+        "{scope}的准确率下降超过 {margin} 个百分点的界值（{difference} 个百分点，95% 置信区间 "
+        "{low} 至 {high}，{n} 对）",
+        "准确率下降超过界值",
+    ),
+    "reason.HALLUCINATION_UP": (
+        "{scope}的幻觉率上升超过 {margin} 个百分点的界值（{difference} 个百分点，95% 置信区间 "
+        "{low} 至 {high}，{n} 对）",
+        "幻觉率上升超过界值",
+    ),
+    "reason.DEGENERATE_UP": (
+        "空白、循环或格式错误的回答上升超过 {margin} 个百分点的界值（{difference} 个百分点，95% "
+        "置信区间 {low} 至 {high}，{n} 对）",
+        "空白、循环或格式错误的回答上升超过界值",
+    ),
+    "reason.BOTH_DEGRADED": (
+        "{candidate} 与 {baseline} 都比参照差，需由人决定",
+        "二者都比参照差，需由人决定",
+    ),
+    "reason.SEQUENCE_STOPPED": ("更稳妥的候选未通过，因此按固定顺序的检验在 {candidate} 之前停止"),
+    "reason.MISSING_SENSITIVE": (
+        "{where}只看已回答的配对可以通过，但若把 {missing} 个缺失回答都算作 {candidate} 答错，"
+        "则不能通过",
+        "只有忽略缺失回答时才能通过",
+    ),
+    "reason.UNPROVABLE_N": (
+        "{where}{n} 对太少（即使没有任何回答改变，也至少需要 {floor} 对；若二者同样好，约需 "
+        "{equal} 对）",
+        "{where}{n} 对太少（至少需要 {floor} 对）",
+        "配对太少，无法证明任何结论",
+    ),
+    "reason.UNDERPOWERED": (
+        "{where}{n} 对太少（若二者同样好，约需 {equal} 对）",
+        "{where}{n} 对太少",
+        "配对太少",
+    ),
+    "reason.LEANS_BAD": (
+        "{where}若二者同样好，{n} 对本已足够，因此数据对 {candidate} 不利（按所见差值约需 "
+        "{observed} 对）",
+        "{where}若二者同样好，{n} 对本已足够，因此数据对 {candidate} 不利",
+    ),
+    "reason.NEAR_MARGIN": (
+        "{where}差值（{difference} 个百分点）太接近 {margin} 个百分点的界值，再加题目也不会有结论",
+        "差值太接近界值，再加题目也不会有结论",
+    ),
+    "reason.PAIRING_BROKEN": (
+        "二者被问的题目不同（{reasons}）",
+        "二者被问的题目不同",
+    ),
+    "reason.CONFIG_MISMATCH": (
+        "二者的运行条件不同（{detail}）",
+        "二者的运行条件不同",
+    ),
+    "reason.ERROR_RATE_HIGH": (
+        "没有回答的请求太多（{n} 个中 {baseline} 有 {baseline_n} 个，{candidate} 有 "
+        "{candidate_n} 个，上限 {limit}%）",
+        "没有回答的请求太多",
+    ),
+    "reason.ERROR_RATE_DIFFERS": (
+        "其中一个端点未回答的请求明显更多（{n} 个中 {baseline} 有 {baseline_n} 个，{candidate} "
+        "有 {candidate_n} 个）",
+        "其中一个端点未回答的请求明显更多",
+    ),
+    "reason.TRUNCATION": (
+        "在 max_tokens 处被截断的回答太多（{baseline}：{n_baseline} 个中 {baseline_n} 个；"
+        "{candidate}：{n_candidate} 个中 {candidate_n} 个；上限 {limit}%）",
+        "在 max_tokens 处被截断的回答太多",
+    ),
+    "reason.FEW_CLUSTERS": (
+        "{where}相互独立的题目组只有 {clusters} 组（至少需要 {needed} 组）",
+        "相互独立的题目组太少",
+    ),
+    "reason.NOTHING_PAIRED": "没有一道题同时得到二者的回答",
+    "reason.SAME_ENDPOINT": (
+        "二者看来是同一个端点（{detail}）",
+        "二者看来是同一个端点",
+    ),
+    "reason.other": ("{code}（{detail}）", "{code}"),
+    # What to do about a reason
+    "step.UNPROVABLE_N": (
+        "再运行约 {more} 道题（{most}需要这么多）",
+        "运行更多题目",
+    ),
+    "step.UNDERPOWERED": (
+        "再运行约 {more} 道题（{most}需要这么多）",
+        "运行更多题目",
+    ),
+    "step.LEANS_BAD": (
+        "先看退步样本，然后总共运行 {observed} 道题，或保留 {baseline}",
+        "先看退步样本：数据对 {candidate} 不利",
+        "先看退步样本",
+    ),
+    "step.NEAR_MARGIN": "重新考虑界值是否合适；再加题目没有帮助",
+    "step.SEQUENCE_STOPPED": "先使更稳妥的候选得出结论",
+    "step.MISSING_SENSITIVE": "用 --retry-errors 重新询问没有回答的题目",
+    "step.BOTH_DEGRADED": "请人阅读二者的退步样本",
+    "step.DEGRADED_ACC": "先阅读下面的退步样本",
+    "step.HALLUCINATION_UP": "先阅读下面的退步样本",
+    "step.DEGENERATE_UP": "检查两个端点的停止串、对话模板和 max_tokens",
+    "step.PAIRING_BROKEN": "用 --fresh 让两个端点回答相同的题目",
+    "step.CONFIG_MISMATCH": "给两个端点相同的设置后重新运行",
+    "step.ERROR_RATE_HIGH": "修复端点，然后用 --retry-errors 重新运行",
+    "step.ERROR_RATE_DIFFERS": "修复端点，然后用 --retry-errors 重新运行",
+    "step.TRUNCATION": "提高 max_tokens 后重新运行",
+    "step.FEW_CLUSTERS": "加入更多来源的题目",
+    "step.NOTHING_PAIRED": "确认两个端点都能回答，然后重新运行",
+    "step.SAME_ENDPOINT": "确认两个地址提供的是不同的权重",
+    # Recommendation
+    "recommend.ship_candidate": "发布 {endpoint}。",
+    "recommend.ship_candidate.several": "发布 {endpoint}：通过的候选中成本最低的一个。",
+    "recommend.keep_baseline": ("保留 {endpoint}：{candidate} 未通过。", "保留 {endpoint}。"),
+    "recommend.not_yet": ("暂不：{step}。", "暂不：还没有可以执行的结论。"),
+    # Where an interval lies
+    "metric_state.superior": "更优",
+    "metric_state.non-inferior": "不劣",
+    "metric_state.non-inferior but measurably worse": "不劣，但明显略差",
+    "metric_state.inferior": "劣于",
+    "metric_state.inconclusive": "尚无结论",
+    "metric_state.worse, size unresolved": "变差，幅度未定",
+    "metric_state.too few pairs": "配对太少",
+    "metric_state.alarm": "{state}（仅监测）",
+    "metric_line": (
+        "{metric}，{scope}：{difference} 个百分点 {interval}，界值 {margin} 个百分点，{n} 对："
+        "{state}"
+    ),
+    "metric_line.invalid": "比较无效，不作判断",
+    # Names
+    "metric.accuracy": "准确率",
+    "metric.hallucination": "幻觉率",
+    "metric.degenerate": "退化输出",
+    "scope.pooled": "全部类别",
+    "scope.facts": "事实",
+    "scope.instructions": "指令",
+    "scope.code": "代码",
+    "scope.longform": "长文",
+    "scope.math": "数学",
+    "role.baseline": "基线",
+    "role.candidate": "候选",
+    "outcome.correct": "正确",
+    "outcome.incorrect": "错误",
+    "outcome.abstained": "弃答",
+    "outcome.unscored": "未评分",
+    "outcome.missing": "缺失",
+    "flag.hallucinated": "幻觉",
+    "flag.truncated": "截断",
+    "flag.empty": "空白",
+    "flag.loop": "循环",
+    "flag.garbled": "乱码",
+    "flag.wrong_language": "语言不符",
+    "flag.bad_format": "格式错误",
+    "flag.refused": "拒答",
+    "cause.truncated": "截断",
+    "cause.empty": "空白",
+    "cause.loop": "循环",
+    "cause.garbled": "乱码",
+    "cause.wrong_language": "语言不符",
+    "cause.refused": "拒答",
+    "cause.abstained": "弃答",
+    "cause.unparsable": "无法解析",
+    "cause.bad_format": "格式错误",
+    "cause.wrong_result": "结果错误",
+    "cause.judge_only": "仅评审判定",
+    "cause.infrastructure": "没有回答",
+    "language.en": "英语",
+    "language.zh": "中文",
+    "message_role.system": "系统",
+    "message_role.user": "用户",
+    "message_role.assistant": "助手",
+    "exclusion.only_in_baseline": "只问了基线",
+    "exclusion.only_in_candidate": "只问了候选",
+    "exclusion.prompt_mismatch": "题目不同",
+    "exclusion.unknown_sample": "未知样本",
+    # Threats
+    "level.ok": "正常",
+    "level.warn": "注意",
+    "level.fail": "故障",
+    "threat.COVERAGE": ("{planned} 道题中 {complete} 道二者都已回答", "覆盖率"),
+    "threat.EXCLUSIONS": (
+        "未能配对：{n}（{reasons}）",
+        "未能配对：{n}",
+        "排除",
+    ),
+    "threat.MISSING": ("没有回答：{baseline_n} 比 {candidate_n}，共 {n}", "缺失的回答"),
+    "threat.MISSING_REASONS": "缺失原因：{detail}",
+    "threat.TRUNCATED": (
+        "在 max_tokens 处截断：{baseline_n} 比 {candidate_n}，共 {n}",
+        "被截断的回答",
+    ),
+    "threat.DEGENERATE": (
+        "空白、循环或无法读取：{baseline_n} 比 {candidate_n}，共 {n}",
+        "退化回答",
+    ),
+    "threat.NOISE_FLOOR": ("未测量运行间噪声（基线与自身对比）", "噪声底"),
+    "threat.UNSCORED": (
+        "回答中没有可评分内容：{baseline_n} 比 {candidate_n}，共 {n}",
+        "未评分的回答",
+    ),
+    "threat.SCORER_ERRORS": (
+        "评分器出错：{baseline_n} 比 {candidate_n}，共 {n}",
+        "评分器出错",
+    ),
+    "threat.IDENTICAL_TEXTS": (
+        "逐字相同的回答：{n} 中有 {identical}",
+        "逐字相同的回答",
+    ),
+    "threat.SKIPPED": ("未包括：{names}", "有题集未包括"),
+    "threat.CONFOUNDED": (
+        "虽有差异仍被允许：{finding}（{detail}）",
+        "虽有差异仍被允许：{finding}",
+        "虽有差异仍被允许",
+    ),
+    "threat.other": ("{finding}：{detail}", "{finding}"),
+    # Why there is no number
+    "warn.baseline_too_low": "基线太低，不给比值",
+    "warn.few_clusters": "独立组太少",
+    "warn.no_data": "没有数据",
+    "warn.no_complete_pair": "没有一道题同时得到二者的回答",
+    "warn.no_flips": "没有翻转",
+    "warn.sparse_graded": "有差异的评分太少",
+    "warn.unbounded": "没有上界",
+    "warn.none": "未测量",
+    # Headlines
+    "headline.difference": "准确率的配对差值",
+    "headline.recovery": "恢复率",
+    "headline.flips": "翻转",
+    "unit.points": "个百分点",
+    "unit.none": "",
+    "headline.difference.detail": "95% 置信区间 · 界值 −{margin} 个百分点",
+    "headline.recovery.detail": (
+        "95% 置信区间 · 准确率 {baseline_rate} → {candidate_rate}",
+        "95% 置信区间",
+    ),
+    "headline.flips.detail": "退步 : 进步，{n} 对 · {p}",
+    # Forest plot
+    "forest.title": "准确率的配对差值，{candidate} 减 {baseline}",
+    "forest.description": (
+        "每个类别一行，全部类别一行。点是以百分点计的差值；粗线是 90% 区间，供单侧 5% 检验使用；"
+        "细线是 95% 区间。实线为零，虚线为界值。{rows}"
+    ),
+    "forest.row": "{label}：{difference} 个百分点 {interval}，界值 {margin}，{state}。",
+    "forest.axis": "百分点；零的左侧表示 {candidate} 更差",
+    "forest.margin": "界值 −{margin}",
+    "forest.col.n": "对数",
+    "forest.col.baseline": "{name}",
+    "forest.col.candidate": "{name}",
+    "forest.col.difference": "差值 [95%\u00a0CI]",
+    "forest.col.state": "判读",
+    # Gains
+    "gain.weights": "权重",
+    "gain.speed": "每秒词元数",
+    "gain.latency": "延迟中位数",
+    "gain.p95": "延迟第 95 百分位",
+    "gain.tokens": "每个回答的词元数",
+    # Needed
+    "needed.near": "再加题目也不会有结论：请重新考虑界值",
+    "needed.met": "若二者同样好，数量已足够；数据对候选不利",
+    # Cards
+    "cut": "…… 已截去 {n} 个字符 ……",
+    "flips.note": "此处显示 {total} 条中的 {shown} 条；全部见 comparison.json。",
+    "no_answer": "没有回答：{reason}",
+    "null_text": "服务器没有返回文本",
+    "empty_text": "空白",
+    "fact.finish": "结束原因",
+    "fact.tokens": "词元",
+    "fact.flags": "标记",
+    "fact.value": "得分",
+    "epoch": "第 {n} 轮",
+    # Tables
+    "table.outcomes": "{baseline} → {candidate}，限二者都回答的配对",
+    "table.causes": "退步的原因",
+    "table.tasksets": "所问的题目",
+    "col.family": "类别",
+    "col.cause": "原因",
+    "col.total": "合计",
+    "col.taskset": "题集",
+    "col.samples": "题数",
+    "col.languages": "语言",
+    "col.margin": "界值（百分点）",
+    "col.max_tokens": "max_tokens",
+    "col.scorer": "评分器",
+    "col.hash": "哈希",
+    "skipped": "{taskset}（{family}）未包括：{reason}",
+    # Provenance and details
+    "prov.engine": "引擎",
+    "prov.sampling": "采样",
+    "prov.seed": "种子",
+    "prov.policy": "策略",
+    "prov.version": "evalkit",
+    "prov.created": "生成于",
+    "fact.model": "模型",
+    "fact.engine": "引擎",
+    "fact.quantization": "量化",
+    "fact.base_url": "地址",
+    "fact.context_length": "上下文",
+    "fact.template_hash": "模板",
+    "fact.weights_hash": "权重哈希",
+    "fact.weights_bytes": "权重",
+    "fact.requests": "已回答",
+    "fact.errors": "错误",
+    "answered": "{asked} 个请求中的 {answered} 个",
+    "fact.hash": "哈希",
+    "detail.policy": "策略",
+    "detail.sampling": "采样",
+    "detail.settings": "设置",
+    "detail.timing": "墙钟时间",
+    # Methods
+    "method.paired.name": "配对差值",
+    "method.paired": (
+        "两个端点回答相同的题目，每对回答计一次。区间为两个配对比例之差的 Tango 得分区间；"
+        "非劣效检验是与之对应的单侧 5% 得分检验，界值在运行前固定。门禁看 90% 区间，"
+        "表格给出 95% 区间。Tango, Statistics in Medicine 17:891 (1998)。"
+    ),
+    "method.pooled.name": "全部类别合并",
+    "method.pooled": (
+        "各类别等权平均，区间用方差估计恢复法（MOVER）由各类别的区间合成。"
+        "Newcombe, Statistics in Medicine 17:2635 (1998)。"
+    ),
+    "method.recovery.name": "恢复率",
+    "method.recovery": (
+        "候选准确率除以基线准确率，区间为配对比值的得分区间。仅供参考，绝不作为改进的证据；"
+        "基线准确率低于 10% 或基线答对少于 30 题时不给比值。"
+        "Nam & Blackwelder, Statistics in Medicine 21:689 (2002)；"
+        "Tang et al., Statistics in Medicine 22:1217 (2003)。"
+    ),
+    "method.rates.name": "比率",
+    "method.rates": "单个端点的比率附 Wilson 得分区间。Wilson, JASA 22:209 (1927)。",
+    "method.flips.name": "翻转",
+    "method.flips": (
+        "退步是原来答对现在答错，进步则相反。McNemar mid-p 检验两个计数之差是否超出偶然；"
+        "它与界值无关，不参与门禁。"
+        "Fagerland et al., BMC Medical Research Methodology 13:91 (2013)。"
+    ),
+    "method.decision.name": "判定",
+    "method.decision": (
+        "“可以发布”要求所有纳入门禁的指标都不劣（交并检验，Berger, Technometrics 24:295, 1982）。"
+        "“不可发布”要求超出界值的损害在对全部指标作 Holm 校正后仍然成立"
+        "（Holm, Scandinavian Journal of Statistics 6:65, 1979）。其余皆为“尚无结论”："
+        "没有显著差异不等于没有差异。“比较无效”表示两次运行无法比较。"
+    ),
+    "method.hallucination.name": "幻觉",
+    "method.hallucination": (
+        "在可以弃答的题目中断言了错误内容的回答所占比例 I / n，总是与弃答率以及 I / (C + I) "
+        "并列，因为模型可以用一个换另一个。C 正确，I 错误，N 弃答："
+        "Wei et al., arXiv 2411.04368 (2024)。"
+    ),
+    "method.missing.name": "缺失的回答",
+    "method.missing": (
+        "没有回答的请求是缺失，不是答错。把所有缺失都算作候选答错时，“可以发布”也必须成立。"
+        "被截断、空白、循环或无法读取的回答由模型自己造成，算作不正确。"
+    ),
+    # Fixed words of pages
+    "ui.report": "量化发布门禁",
+    "ui.recommendation": "建议",
+    "ui.candidates": "候选",
+    "ui.candidate": "候选",
+    "ui.verdict": "结论",
+    "ui.reasons": "理由",
+    "ui.same_table": "同样的数字，以表格给出",
+    "ui.hallucination": "幻觉与弃答并列",
+    "ui.hallucinated_share": "幻觉，I\u00a0/\u00a0n",
+    "ui.abstained_share": "弃答，N\u00a0/\u00a0n",
+    "ui.attempted_share": "作答中，I\u00a0/\u00a0(C\u00a0+\u00a0I)",
+    "ui.hallucination_none": "未测量：这里没有可以弃答的题目。",
+    "ui.endpoint": "端点",
+    "ui.change_paired": "配对变化",
+    "ui.threats": "结论会错吗？",
+    "ui.gains": "换来什么",
+    "ui.gains_note": "本次运行的副产品，不是性能基准。",
+    "ui.gains_none": "本次运行未测量。",
+    "ui.change": "变化",
+    "ui.provenance": "来源",
+    "ui.families": "各类别",
+    "ui.family": "类别",
+    "ui.pairs": "对数",
+    "ui.accuracy": "准确率",
+    "ui.difference": "差值，百分点 [95%\u00a0CI]",
+    "ui.recovery": "恢复率 [95%\u00a0CI]",
+    "ui.flips": "退步 : 进步",
+    "ui.hallucination_col": "幻觉率",
+    "ui.abstention_col": "弃答率",
+    "ui.attempted_col": "I / (C + I)",
+    "ui.state": "判读",
+    "ui.metrics": "每个指标及其检验",
+    "ui.metric": "指标",
+    "ui.margin": "界值（百分点）",
+    "ui.p_noninferior": "不劣",
+    "ui.p_degraded": "受损（Holm）",
+    "ui.outcomes": "结果与标记",
+    "ui.regressions": "退步",
+    "ui.regressions_lead": "基线答对，候选答错。",
+    "ui.improvements": "进步",
+    "ui.improvements_lead": "基线答错，候选答对。",
+    "ui.not_measured": "未测量",
+    "ui.none_found": "无。",
+    "ui.show_others": "显示其余",
+    "ui.show_all": "显示全部",
+    "ui.prompt": "题目",
+    "ui.target": "标准答案",
+    "ui.extracted": "提取的答案",
+    "ui.reasoning": "推理",
+    "ui.cause": "原因",
+    "ui.needed": "得出结论所需的题数",
+    "ui.needed_lead": (
+        "按单侧 5%、检验力 80% 计算。数据增加后的第二次检验须用两阶段规则；直接重检会放大错误率。"
+    ),
+    "ui.needed_floor": "下限（无回答改变）",
+    "ui.needed_equal": "若同样好",
+    "ui.needed_observed": "按所见差值",
+    "ui.needed_more": "需增加",
+    "ui.methods": "方法",
+    "ui.details": "运行详情",
+    "ui.notes": "备注",
+    "ui.skipped": "未包括",
+    "ui.endpoints": "端点",
+    "ui.tasksets": "题集",
+    "ui.legend_gated": "纳入门禁",
+    "ui.legend_alarm": "仅监测：配对太少，不作声明",
+    "ui.legend_pooled": "全部类别，等权",
+    "ui.legend_bars": "粗线 90%、细线 95% 区间",
+    "ui.skip_link": "跳到结论",
+    "ui.offline": "可离线使用，不从任何地方加载内容。",
+}

@@ -1,0 +1,162 @@
+"""The report as Markdown, small enough for a pull-request comment."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from evalkit.report.model import CandidateBlock, SampleCard, View
+
+MAX_BYTES: Final = 60_000
+_FLIPS_SHOWN: Final = 10
+_CELL: Final = 160
+_SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~$!])")
+_ENTITIES: Final = {"&": "&amp;", "@": "&#64;"}
+_AUTOLINK: Final = re.compile(r"(?i)(\b(?:https?|ftp|mailto|xmpp):|\bwww\.)")
+_TICKS: Final = re.compile("`+")
+
+
+def render_markdown(view: View) -> str:
+    """Return GitHub-flavoured Markdown of at most `MAX_BYTES` bytes.
+
+    Every text of a model or a server is escaped: no markup, link or mention comes through.
+    Regressions give way first when the text grows too long.
+    """
+    for shown in (_FLIPS_SHOWN, 3, 0):
+        text = "\n".join(_lines(view, shown)) + "\n"
+        if len(text.encode()) <= MAX_BYTES:
+            return text
+    return text.encode()[:MAX_BYTES].decode(errors="ignore")
+
+
+def escaped(text: str) -> str:
+    """Escape a text for a place where Markdown is read, on one line."""
+    line = " ".join(text.split())
+    line = _SPECIAL.sub(r"\\\1", line)
+    line = re.sub("[&@]", lambda m: _ENTITIES[m.group()], line)
+    return _AUTOLINK.sub(lambda m: f"{m.group()[:-1]}\\{m.group()[-1]}", line)
+
+
+def code(text: str) -> str:
+    """Return a text as a code span for a table cell, shortened, on one line."""
+    line = " ".join(text.split())
+    line = f"{line[:_CELL]}…" if len(line) > _CELL else line
+    if not line:
+        return ""
+    longest = max((len(run) for run in _TICKS.findall(line)), default=0)
+    fence = "`" * (longest + 1)
+    # Inside a table cell a pipe ends the cell even in a code span.
+    return f"{fence} {line.replace('|', '¦')} {fence}"
+
+
+def _lines(view: View, flips_shown: int) -> Iterator[str]:
+    gate, ui = view.gate, view.ui
+    yield f"## {gate.icon} {escaped(gate.word)}: {escaped(view.title)}"
+    yield ""
+    yield f"**{escaped(view.sentence)}**"
+    yield ""
+    if len(view.candidates) == 1:
+        yield f"{ui['recommendation']}: {escaped(view.recommendation)}"
+        yield ""
+    for block in view.candidates:
+        if len(view.candidates) > 1:
+            yield f"### {block.gate.icon} {escaped(block.gate.word)}: {escaped(block.title)}"
+            yield ""
+            yield escaped(block.sentence)
+            yield ""
+        yield from _block(view, block, flips_shown)
+    yield f"evalkit {escaped(view.evalkit_version)} · {escaped(view.created)} · " + " · ".join(
+        f"{name}: {escaped(value)}" for name, value in view.provenance[:4]
+    )
+
+
+def _block(view: View, block: CandidateBlock, flips_shown: int) -> Iterator[str]:
+    ui = view.ui
+    for item in block.headlines:
+        value = " ".join(p for p in (item.number.text, item.unit, item.number.interval) if p)
+        note = f" {item.number.note}" if item.number.value is None and item.number.note else ""
+        yield f"- {item.label}: **{escaped(value)}**{escaped(note)} ({escaped(item.detail)})"
+    yield ""
+    yield from _families(view, block)
+    yield f"**{ui['threats']}**"
+    yield ""
+    for threat in block.threats:
+        yield f"- {escaped(threat.icon)} {escaped(threat.text)}"
+    yield ""
+    if block.reasons:
+        yield f"**{ui['reasons']}**"
+        yield ""
+        for reason in block.reasons:
+            step = f" → {escaped(reason.step)}" if reason.step else ""
+            yield f"- {code(reason.code)}: {escaped(reason.text)}{step}"
+        yield ""
+    if flips_shown and block.regressions.cards:
+        yield from _regressions(view, block, flips_shown)
+
+
+def _families(view: View, block: CandidateBlock) -> Iterator[str]:
+    ui = view.ui
+    head = [
+        ui["family"],
+        ui["pairs"],
+        view.baseline,
+        block.endpoint,
+        ui["difference"],
+        ui["recovery"],
+        ui["flips"],
+        ui["hallucination_col"],
+        ui["abstention_col"],
+        ui["state"],
+    ]
+    rows = []
+    for row in (*block.families, block.pooled):
+        rates = row.rates
+        pair = (
+            [f"{rates[0].hallucination.text} → {rates[1].hallucination.text}"] if rates else ["–"]
+        )
+        pair += [f"{rates[0].abstention.text} → {rates[1].abstention.text}"] if rates else ["–"]
+        rows.append(
+            [
+                row.label,
+                row.n_text,
+                row.baseline.text,
+                row.candidate.text,
+                row.difference.told,
+                row.recovery.told,
+                row.flips,
+                *pair,
+                f"{row.state.icon} {row.state.text}",
+            ]
+        )
+    yield from _table(head, ([escaped(cell) for cell in row] for row in rows))
+
+
+def _regressions(view: View, block: CandidateBlock, shown: int) -> Iterator[str]:
+    ui, flips = view.ui, block.regressions
+    cards = flips.cards[:shown]
+    yield f"<details><summary>{ui['regressions']}: {len(cards)} / {flips.total}</summary>"
+    yield ""
+    head = ["id", ui["cause"], ui["prompt"], view.baseline, block.endpoint]
+    yield from _table(head, (_card(card) for card in cards))
+    yield "</details>"
+    yield ""
+
+
+def _card(card: SampleCard) -> list[str]:
+    asked = card.prompt[-1][1] if card.prompt else ""
+    return [
+        code(card.sample_id),
+        escaped(card.cause),
+        code(asked),
+        code(card.baseline.answer or card.baseline.text),
+        code(card.candidate.answer or card.candidate.text),
+    ]
+
+
+def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    yield f"| {' | '.join(escaped(cell) for cell in head)} |"
+    yield f"|{'---|' * len(head)}"
+    for row in rows:
+        yield f"| {' | '.join(row)} |"
+    yield ""

@@ -1,0 +1,104 @@
+"""The report for machines: what `--json` prints."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from evalkit.report.model import CandidateBlock, MetricRow, Number, Reason, ScopeRow, View
+from evalkit.results import MetricState
+
+
+def summary(view: View) -> dict[str, Any]:
+    """Return verdict, sentences, codes and numbers (fractions) of every candidate.
+
+    The command line adds the paths of the written files.
+    """
+    return {
+        "evalkit_version": view.evalkit_version,
+        "verdict": view.gate.state,
+        "exit_code": view.gate.exit_code,
+        "sentence": view.sentence,
+        "recommendation": {
+            "action": view.action,
+            "endpoint": view.recommended,
+            "text": view.recommendation,
+        },
+        "baseline": view.baseline,
+        "policy_hash": view.policy_hash,
+        "created": view.created,
+        "candidates": [_candidate(block) for block in view.candidates],
+    }
+
+
+def _candidate(block: CandidateBlock) -> dict[str, Any]:
+    return {
+        "endpoint": block.endpoint,
+        "label": block.label,
+        "verdict": block.gate.state,
+        "exit_code": block.gate.exit_code,
+        "sentence": block.sentence,
+        "codes": [_reason(reason) for reason in block.reasons],
+        "scopes": {row.scope: _scope(row) for row in (*block.families, block.pooled)},
+        "metrics": [_metric(row) for row in block.metrics],
+        "threats": [
+            {"code": item.code, "level": item.level, "text": item.text} for item in block.threats
+        ],
+    }
+
+
+def _reason(reason: Reason) -> dict[str, Any]:
+    return {
+        "code": reason.code,
+        "scope": reason.scope,
+        "metric": reason.metric,
+        "text": reason.text,
+        "step": reason.step or None,
+    }
+
+
+def _scope(row: ScopeRow) -> dict[str, Any]:
+    rates = row.rates
+    return {
+        "n": row.n,
+        "baseline_accuracy": _number(row.baseline),
+        "candidate_accuracy": _number(row.candidate),
+        "difference": _number(row.difference),
+        "recovery": _number(row.recovery),
+        "regressions": row.regressions,
+        "improvements": row.improvements,
+        "state": MetricState[row.state.key].value,
+        "gated": row.gated,
+        "hallucination": {
+            name: {
+                "hallucination": _number(arm.hallucination),
+                "abstention": _number(arm.abstention),
+                "of_attempted": _number(arm.attempted),
+            }
+            for name, arm in zip(("baseline", "candidate"), rates, strict=True)
+        }
+        if rates is not None
+        else None,
+    }
+
+
+def _metric(row: MetricRow) -> dict[str, Any]:
+    return {
+        "metric": row.metric,
+        "scope": row.scope,
+        "n": row.n,
+        "difference": _number(row.difference),
+        "state": MetricState[row.state.key].value,
+        "outcome": row.outcome,
+        "gated": row.gated,
+        "text": row.text,
+    }
+
+
+def _number(number: Number) -> dict[str, Any]:
+    return {
+        "value": number.value,
+        "low": number.low,
+        "high": number.high,
+        "text": number.told,
+        "note": number.note or None,
+    }

@@ -1,0 +1,52 @@
+"""The threats strip: what could make the verdict wrong, green included."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from evalkit.report.facts import detail, exclusion_reasons, value_facts
+from evalkit.report.model import ThreatItem
+from evalkit.report.text import one_line
+from evalkit.report.words import Words
+from evalkit.results import CandidateResult, Comparison, Threat
+
+_ICONS: Final = {"ok": "✓", "warn": "!", "fail": "✗"}
+_ORDER: Final = {"fail": 0, "warn": 1, "ok": 2}
+
+
+def threat_items(
+    words: Words, comparison: Comparison, result: CandidateResult
+) -> tuple[ThreatItem, ...]:
+    """Return what the decision found, faults first; good news stays in the list."""
+    found = list(result.threats)
+    if comparison.skipped:
+        names = sorted({item.taskset for item in comparison.skipped})
+        found.append(Threat("SKIPPED", "warn", {"names": names}))
+    items = [_item(words, threat) for threat in found if threat.values or threat.level != "ok"]
+    return tuple(sorted(items, key=lambda item: _ORDER[item.level]))
+
+
+def _item(words: Words, threat: Threat) -> ThreatItem:
+    code = one_line(threat.code)
+    facts = dict(value_facts(threat.values))
+    facts["finding"] = _finding(words, str(threat.values.get("code", threat.code)))
+    shown = {key: value for key, value in threat.values.items() if key != "code"}
+    if shown:
+        facts["detail"] = detail(shown)
+    reasons = exclusion_reasons(words, threat.values)
+    if reasons:
+        facts["reasons"] = reasons
+    key = f"threat.{code}" if f"threat.{code}" in words else "threat.other"
+    return ThreatItem(
+        code=code,
+        level=threat.level,
+        icon=_ICONS[threat.level],
+        word=words(f"level.{threat.level}"),
+        text=words(key, **facts),
+    )
+
+
+def _finding(words: Words, code: str) -> str:
+    """Return a reason code's plain words, or the code itself made readable."""
+    plain = words.plain(f"reason.{code}")
+    return plain or one_line(code).replace("_", " ").lower()

@@ -1,0 +1,219 @@
+"""The one view-model: `comparison.json` as finished strings and plot numbers.
+
+HTML, console, Markdown, JUnit and `--json` are made from it alone, so they cannot disagree.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+
+from evalkit.report import numbers, verdicts
+from evalkit.report.blocks import candidate_block
+from evalkit.report.estimates import scope_label
+from evalkit.report.facts import detail
+from evalkit.report.model import ArmCard, Table, View
+from evalkit.report.text import one_line
+from evalkit.report.words import Words
+from evalkit.results import ArmInfo, Comparison
+
+_METHODS: Final = (
+    "decision",
+    "paired",
+    "pooled",
+    "recovery",
+    "rates",
+    "flips",
+    "hallucination",
+    "missing",
+)
+_SHOWN_FIRST: Final = (
+    "model",
+    "engine",
+    "quantization",
+    "base_url",
+    "context_length",
+    "template_hash",
+    "weights_hash",
+    "weights_bytes",
+)
+_HASH_LENGTH: Final = 12
+_NOTE_LENGTH: Final = 2000
+
+
+def build_view(comparison: Comparison, lang: str = "en") -> View:
+    """Return all that a report may show.
+
+    Args:
+        comparison: The content of `comparison.json`.
+        lang: `en` or `zh`.
+
+    Raises:
+        UnknownNameError: For a language without a catalogue.
+    """
+    words = Words(lang)
+    blocks = tuple(
+        candidate_block(words, comparison, result, index)
+        for index, result in enumerate(comparison.results)
+    )
+    advice = verdicts.recommendation(words, comparison)
+    state = verdicts.overall_state(comparison)
+    baseline = one_line(comparison.baseline.endpoint)
+    if len(blocks) == 1:
+        sentence = blocks[0].sentence
+    else:
+        gap = "" if lang == "zh" else " "
+        sentence = advice + gap + verdicts.gate_sentence(words, state, comparison.exit_code)
+    recommended = comparison.recommendation.endpoint
+    return View(
+        lang=lang,
+        html_lang=words.html_lang,
+        title=f"{', '.join(block.endpoint for block in blocks)} vs {baseline}",
+        subject=one_line(str(comparison.baseline.identity.get("model") or "")),
+        gate=verdicts.gate(words, state, comparison.exit_code),
+        sentence=sentence,
+        recommendation=advice,
+        action=comparison.recommendation.action,
+        recommended=one_line(recommended) if recommended is not None else None,
+        baseline=baseline,
+        candidates=blocks,
+        arms=tuple(_arms(words, comparison)),
+        provenance=tuple(_provenance(words, comparison)),
+        tasksets=_tasksets(words, comparison),
+        skipped=tuple(
+            words(
+                "skipped",
+                taskset=one_line(item.taskset),
+                family=scope_label(words, item.family),
+                reason=one_line(item.reason),
+            )
+            for item in comparison.skipped
+        ),
+        notes=tuple(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
+        methods=tuple((words(f"method.{m}.name"), words(f"method.{m}")) for m in _METHODS),
+        details=tuple(_details(words, comparison)),
+        created=_date(comparison.created),
+        evalkit_version=one_line(comparison.evalkit_version),
+        policy_hash=one_line(comparison.policy_hash),
+        ui=words.ui(),
+    )
+
+
+def _arms(words: Words, comparison: Comparison) -> Iterator[ArmCard]:
+    yield _arm(words, "role.baseline", comparison.baseline)
+    for arm in comparison.candidates:
+        yield _arm(words, "role.candidate", arm)
+
+
+def _arm(words: Words, role: str, arm: ArmInfo) -> ArmCard:
+    identity = dict(arm.identity)
+    engine = [identity.get("engine"), identity.pop("engine_version", None)]
+    identity["engine"] = " ".join(str(part) for part in engine if part) or None
+    facts = [(name, identity.pop(name, None)) for name in _SHOWN_FIRST]
+    shown = [
+        (words(f"fact.{name}"), _identity_value(name, value))
+        for name, value in facts
+        if value not in (None, "")
+    ]
+    answered = words(
+        "answered", answered=numbers.count(arm.n_answered), asked=numbers.count(arm.n_requests)
+    )
+    shown.append((words("fact.requests"), answered))
+    if arm.errors:
+        shown.append((words("fact.errors"), detail(arm.errors)))
+    shown += [
+        (one_line(name), _value(value))
+        for name, value in sorted(identity.items())
+        if name not in ("kind",) and value not in (None, "", {}, [])
+    ]
+    return ArmCard(words(role), one_line(arm.endpoint), one_line(arm.label), tuple(shown))
+
+
+def _provenance(words: Words, comparison: Comparison) -> Iterator[tuple[str, str]]:
+    identity = comparison.baseline.identity
+    engine = [identity.get("engine"), identity.get("engine_version")]
+    text = " ".join(str(part) for part in engine if part)
+    yield words("prov.engine"), one_line(text) or numbers.DASH
+    sampling = {key: value for key, value in comparison.sampling.items() if key != "seed"}
+    yield words("prov.sampling"), detail(sampling) or numbers.DASH
+    seed = comparison.sampling.get("seed", comparison.settings.get("seed"))
+    yield words("prov.seed"), one_line(str(seed)) if seed is not None else numbers.DASH
+    yield words("prov.policy"), one_line(comparison.policy_hash)[:_HASH_LENGTH]
+    yield words("prov.version"), one_line(comparison.evalkit_version)
+    yield words("prov.created"), _date(comparison.created)
+
+
+def _tasksets(words: Words, comparison: Comparison) -> Table:
+    rows = tuple(
+        (
+            f"{one_line(item.name)} v{item.version}",
+            scope_label(words, item.family),
+            numbers.count(item.n),
+            ", ".join(
+                f"{words.name('language', one_line(lang))} {numbers.count(n)}"
+                for lang, n in item.languages.items()
+            ),
+            numbers.size_in_points(item.margin),
+            numbers.count(item.max_tokens),
+            f"{one_line(item.scorer)} v{item.scorer_version}",
+            one_line(item.content_hash)[:_HASH_LENGTH],
+        )
+        for item in comparison.tasksets
+    )
+    keys = ("taskset", "family", "samples", "languages", "margin", "max_tokens", "scorer", "hash")
+    columns = tuple(words(f"col.{key}") for key in keys)
+    return Table(words("table.tasksets"), columns, rows, words=(1, 3, 6, 7))
+
+
+def _details(
+    words: Words, comparison: Comparison
+) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    policy_hash = (words("fact.hash"), one_line(comparison.policy_hash))
+    yield words("detail.policy"), (policy_hash, *_flat(comparison.policy))
+    yield words("detail.sampling"), _flat(comparison.sampling)
+    yield words("detail.settings"), _flat(comparison.settings)
+    walls = tuple(
+        (one_line(arm.endpoint), numbers.seconds(arm.wall_seconds)) for arm in comparison.timing
+    )
+    yield words("detail.timing"), walls
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
+    lines: list[tuple[str, str]] = []
+    for key, value in values.items():
+        name = f"{prefix}{one_line(str(key))}"
+        if isinstance(value, Mapping) and value:
+            lines += _flat(value, f"{name}.")
+        else:
+            lines.append((name, _value(value)))
+    return tuple(lines)
+
+
+def _date(text: str) -> str:
+    """Write an ISO date and time as people read it, in UTC; anything else as it is."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return one_line(text)
+    if moment.tzinfo is None:
+        return one_line(text)
+    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _identity_value(name: str, value: Any) -> str:
+    if name == "weights_bytes" and isinstance(value, int | float):
+        return numbers.size(value)
+    if name.endswith("_hash"):
+        return one_line(str(value))[:_HASH_LENGTH]
+    return _value(value)
+
+
+def _value(value: Any) -> str:
+    if isinstance(value, Mapping):
+        return ", ".join(f"{one_line(str(key))}={_value(item)}" for key, item in value.items())
+    if isinstance(value, list | tuple):
+        return ", ".join(_value(item) for item in value)
+    if isinstance(value, bool):
+        return str(value).lower()
+    return one_line(str(value)) if value is not None else numbers.DASH

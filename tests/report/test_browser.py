@@ -1,0 +1,180 @@
+"""The report in a real browser: from file://, with its policy on, looked at in screenshots."""
+
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.report.html import render_html
+from evalkit.report.view import build_view
+from tests.report.fixtures import comparison
+from tests.report.hostile import HOSTILE
+
+pytestmark = pytest.mark.browser
+
+OUT = Path(__file__).resolve().parent.parent / "out" / "report"
+ARGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    path = shutil.which("chromium") or shutil.which("google-chrome")
+    if path is None:
+        pytest.skip("no Chromium on this machine")
+    sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+    with sync_api.sync_playwright() as playwright:
+        chromium = playwright.chromium.launch(executable_path=path, args=ARGS)
+        yield chromium
+        chromium.close()
+
+
+class Opened:
+    """A page with everything that it said and asked for."""
+
+    def __init__(self, browser: Any, file: Path, *, width: int, height: int, scheme: str) -> None:
+        self.page = browser.new_page(
+            viewport={"width": width, "height": height}, color_scheme=scheme
+        )
+        self.messages: list[str] = []
+        self.requests: list[str] = []
+        self.page.on("console", lambda message: self.messages.append(message.text))
+        self.page.on("pageerror", lambda error: self.messages.append(str(error)))
+        self.page.on("dialog", lambda dialog: self.messages.append(dialog.message))
+        self.page.on("request", lambda request: self.requests.append(request.url))
+        self.url = file.as_uri()
+        self.page.goto(self.url)
+
+    def check_quiet(self) -> None:
+        assert self.messages == []
+        assert [url for url in self.requests if url != "data:,"] == [self.url]
+
+    def overflow(self) -> int:
+        width: int = self.page.evaluate(
+            "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+        )
+        return width
+
+
+def written(name: str, *states: str, lang: str = "en", hostile: str | None = None) -> Path:
+    OUT.mkdir(parents=True, exist_ok=True)
+    file = OUT / f"{name}.html"
+    view = build_view(comparison(*states, hostile=hostile), lang)
+    file.write_text(render_html(view), encoding="utf-8")
+    return file
+
+
+@pytest.mark.parametrize(
+    ("name", "states", "lang", "width", "height", "scheme"),
+    [
+        ("light", ("INCONCLUSIVE",), "en", 1280, 800, "light"),
+        ("dark", ("SHIP",), "en", 1280, 800, "dark"),
+        ("phone", ("HOLD",), "en", 390, 844, "light"),
+        ("invalid", ("INVALID",), "en", 1280, 800, "light"),
+        ("chinese", ("HOLD",), "zh", 1280, 800, "dark"),
+        ("chinese-phone", ("INCONCLUSIVE",), "zh", 390, 844, "dark"),
+        ("several", ("SHIP", "INCONCLUSIVE", "HOLD"), "en", 1280, 800, "light"),
+    ],
+)
+def test_report_opens_quietly_with_the_verdict_in_sight(
+    browser: Any,
+    name: str,
+    states: tuple[str, ...],
+    lang: str,
+    width: int,
+    height: int,
+    scheme: str,
+) -> None:
+    file = written(name, *states, lang=lang)
+    opened = Opened(browser, file, width=width, height=height, scheme=scheme)
+    view = build_view(comparison(*states), lang)
+    heading = opened.page.locator("h1")
+    assert heading.inner_text() == view.sentence
+    box = heading.bounding_box()
+    assert box["y"] >= 0
+    assert box["y"] + box["height"] <= height
+    assert opened.page.locator(".gate").first.is_visible()
+    assert opened.overflow() <= 0
+    opened.check_quiet()
+    opened.page.screenshot(path=OUT / f"{name}.png")
+    opened.page.close()
+
+
+@pytest.mark.parametrize("state", ["SHIP", "HOLD", "INCONCLUSIVE", "INVALID"])
+def test_first_screen_holds_all_that_decides(browser: Any, state: str) -> None:
+    file = written(f"first-{state.lower()}", state)
+    opened = Opened(browser, file, width=1280, height=800, scheme="light")
+    for part in (".headlines", "svg.forest >> nth=0", ".threats", ".panels", ".provenance"):
+        box = opened.page.locator(part).first.bounding_box()
+        assert box["y"] + box["height"] <= 800, part
+    opened.page.close()
+
+
+def test_chart_words_are_readable_and_inside(browser: Any) -> None:
+    file = written("chart", "INCONCLUSIVE")
+    for width in (1280, 390):
+        opened = Opened(browser, file, width=width, height=800, scheme="light")
+        sizes = opened.page.evaluate(
+            """() => [...document.querySelectorAll('svg.forest text')].map(t => {
+                const box = t.getBoundingClientRect();
+                const frame = t.ownerSVGElement.getBoundingClientRect();
+                return [box.width, box.height, box.left - frame.left, frame.right - box.right];
+            }).filter(box => box[0] > 0)"""
+        )
+        assert len(sizes) > 15
+        assert min(size[1] for size in sizes) >= 12
+        assert min(min(size[2], size[3]) for size in sizes) >= -1
+        opened.page.close()
+
+
+def test_first_screen_prints_on_one_page(browser: Any) -> None:
+    opened = Opened(browser, written("print", "HOLD"), width=1280, height=800, scheme="dark")
+    opened.page.emulate_media(media="print", color_scheme="dark")
+    ground = opened.page.evaluate("getComputedStyle(document.body).backgroundColor")
+    assert ground == "rgb(255, 255, 255)"
+    opened.page.set_viewport_size({"width": 1047, "height": 718})  # A4 landscape less margins
+    box = opened.page.locator(".provenance").first.bounding_box()
+    assert box["y"] + box["height"] <= 718
+    opened.page.emulate_media(media="screen")
+    opened.page.pdf(path=OUT / "print.pdf", prefer_css_page_size=True)
+    opened.page.close()
+
+
+SHORT = [text for text in HOSTILE if len(text) < 10_000]
+LONG = [text for text in HOSTILE if len(text) >= 10_000]
+
+
+@pytest.mark.parametrize("text", ["\n".join(SHORT), SHORT[2], *LONG], ids=range(2 + len(LONG)))
+def test_hostile_texts_do_nothing(browser: Any, text: str) -> None:
+    file = written("hostile", "HOLD", hostile=text)
+    for width in (1280, 390):
+        opened = Opened(browser, file, width=width, height=800, scheme="light")
+        assert opened.page.evaluate("window.pwned === undefined")
+        assert opened.page.locator("h1").is_visible()
+        assert opened.overflow() <= 0
+        tallest = opened.page.evaluate(
+            "Math.max(...[...document.querySelectorAll('.answer')].map(a => a.offsetHeight))"
+        )
+        assert tallest < 1000
+        opened.check_quiet()
+        opened.page.close()
+
+
+def test_folded_parts_open_without_a_script(browser: Any) -> None:
+    opened = Opened(browser, written("fold", "HOLD"), width=1280, height=800, scheme="light")
+    folded = opened.page.locator("details.more").first
+    inner = folded.locator("details.sample").first
+    assert not inner.is_visible()
+    folded.locator("> summary").click()
+    assert inner.is_visible()
+    opened.check_quiet()
+    opened.page.close()

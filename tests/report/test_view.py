@@ -1,0 +1,263 @@
+"""Sentences and numbers of the view-model."""
+
+from dataclasses import replace
+
+import pytest
+
+from evalkit.report.view import build_view
+from evalkit.results import (
+    CandidateResult,
+    Comparison,
+    Estimate,
+    MetricResult,
+    MetricState,
+    PromptsNeeded,
+    ReasonCode,
+    Threat,
+)
+from tests.report.fixtures import comparison
+
+
+def with_result(made: Comparison, result: CandidateResult) -> Comparison:
+    return replace(made, results=(result, *made.results[1:]))
+
+
+def with_codes(made: Comparison, *codes: ReasonCode) -> Comparison:
+    result = made.results[0]
+    return with_result(made, replace(result, verdict=replace(result.verdict, codes=codes)))
+
+
+def with_accuracy(made: Comparison, accuracy: MetricResult) -> Comparison:
+    result = made.results[0]
+    return with_result(made, replace(result, pooled=replace(result.pooled, accuracy=accuracy)))
+
+
+def test_ship_says_margin_difference_interval_and_gate() -> None:
+    view = build_view(comparison("SHIP"))
+    assert view.sentence == (
+        "q4 is non-inferior to q8 within 2.0 points: the paired difference is −0.10 points "
+        "(95% CI −0.56 to +0.36, 4,000 pairs). Gate: SHIP (exit 0)."
+    )
+    assert view.recommendation == "Ship q4."
+
+
+def test_hold_names_what_fell() -> None:
+    view = build_view(comparison("HOLD"))
+    assert view.sentence.startswith("q4 is worse than q8: accuracy in all families fell by more")
+    assert "accuracy in math fell by more than the margin of 5.0 points (−14.30" in view.sentence
+    assert view.sentence.endswith("Gate: HOLD (exit 3).")
+    assert view.recommendation == "Keep q8: q4 did not pass."
+
+
+def test_inconclusive_says_how_many_are_needed() -> None:
+    made = comparison("INCONCLUSIVE")
+    accuracy = replace(
+        made.results[0].pooled.accuracy,
+        n=164,
+        prompts_needed=PromptsNeeded(1050, 2000, 133, 886),
+    )
+    made = with_codes(
+        with_accuracy(made, accuracy), ReasonCode("UNDERPOWERED", "pooled", "accuracy")
+    )
+    view = build_view(made)
+    assert view.sentence == (
+        "q4 is not shown to be non-inferior to q8 within 2.0 points: 164 pairs are too few "
+        "(about 1,050 needed if the two are equally good). Gate: INCONCLUSIVE (exit 4)."
+    )
+
+
+def test_recommended_step_covers_the_most_demanding_metric() -> None:
+    view = build_view(comparison("INCONCLUSIVE"))
+    more = [int(row.more.replace(",", "")) for row in view.candidates[0].needed]
+    assert len(more) == 3
+    assert f"{max(more):,}" in view.recommendation
+
+
+def test_enough_pairs_that_lean_bad_are_not_called_too_few() -> None:
+    made = comparison("INCONCLUSIVE")
+    accuracy = replace(
+        made.results[0].pooled.accuracy, prompts_needed=PromptsNeeded(100, 400, 50, 0)
+    )
+    made = with_codes(
+        with_accuracy(made, accuracy), ReasonCode("UNDERPOWERED", "pooled", "accuracy")
+    )
+    view = build_view(made)
+    assert "lean against q4" in view.sentence
+    assert "too few" not in view.sentence
+
+
+def test_near_margin_does_not_ask_for_more_prompts() -> None:
+    made = comparison("INCONCLUSIVE")
+    accuracy = replace(
+        made.results[0].pooled.accuracy,
+        prompts_needed=PromptsNeeded(100, None, 50, 0, near_margin=True),
+    )
+    made = with_codes(
+        with_accuracy(made, accuracy), ReasonCode("UNDERPOWERED", "pooled", "accuracy")
+    )
+    view = build_view(made)
+    assert "more prompts will not settle it" in view.sentence
+    assert "margin is right" in view.recommendation
+
+
+def test_invalid_says_why_and_what_to_do() -> None:
+    view = build_view(comparison("INVALID"))
+    assert view.sentence.startswith("q4 and q8 cannot be compared: too many requests have no")
+    assert "q4 9 of 160, limit 5%" in view.sentence
+    assert "--retry-errors" in view.recommendation
+    assert {row.outcome for row in view.candidates[0].metrics} == {"skipped"}
+
+
+def test_nothing_is_judged_in_an_invalid_comparison() -> None:
+    made = comparison("HOLD")
+    verdict = comparison("INVALID").results[0].verdict
+    view = build_view(with_result(made, replace(made.results[0], verdict=verdict)))
+    assert {row.outcome for row in view.candidates[0].metrics} == {"skipped"}
+    assert "failed" in {row.outcome for row in build_view(made).candidates[0].metrics}
+
+
+def test_flips_that_are_not_shown_are_counted() -> None:
+    block = build_view(comparison("HOLD")).candidates[0]
+    assert (block.regressions.total, block.improvements.total) == (207, 41)
+    assert block.regressions.note.startswith("48 of 207 are shown here")
+    assert block.improvements.note.startswith("12 of 41 are shown here")
+
+
+def test_unknown_code_prints_as_itself() -> None:
+    made = with_codes(comparison("INVALID"), ReasonCode("COSMIC_RAYS", values={"hits": 3}))
+    view = build_view(made)
+    assert "COSMIC_RAYS (hits 3)" in view.sentence
+    assert view.candidates[0].reasons[0].code == "COSMIC_RAYS"
+
+
+def test_other_metrics_are_named_in_the_sentence() -> None:
+    made = with_codes(
+        comparison("INCONCLUSIVE"), ReasonCode("UNPROVABLE_N", "pooled", "degenerate")
+    )
+    sentence = build_view(made).sentence
+    assert "within 0.5 points: degenerate output, all families: 160 pairs" in sentence
+
+
+def test_several_candidates_are_headed_by_the_recommendation() -> None:
+    view = build_view(comparison("SHIP", "INCONCLUSIVE", "HOLD"))
+    assert view.sentence == "Ship q4: the cheapest candidate that passed. Gate: SHIP (exit 0)."
+    assert [b.gate.state for b in view.candidates] == ["SHIP", "INCONCLUSIVE", "HOLD"]
+    assert len({b.key for b in view.candidates}) == 3
+
+
+def test_no_number_is_a_dash_with_its_reason() -> None:
+    made = comparison("INCONCLUSIVE")
+    none = Estimate(None, None, None, "none", 0, warnings=("no_complete_pair",))
+    accuracy = replace(made.results[0].pooled.accuracy, difference=none, state=MetricState.TOO_FEW)
+    block = build_view(with_accuracy(made, accuracy)).candidates[0]
+    assert block.headlines[0].number.text == "–"
+    assert block.headlines[0].number.note == "no prompt was answered by both"
+    math = next(row for row in block.families if row.scope == "math")
+    assert math.recovery.text == "–"
+    assert math.recovery.note == "baseline too low for a ratio"
+
+
+def test_three_numbers() -> None:
+    block = build_view(comparison("SHIP")).candidates[0]
+    difference, recovery, flips = (item.number for item in block.headlines)
+    assert difference.full == "−0.10 [−0.56, +0.36]"
+    assert recovery.full == "99.86% [99.20, 100.51]"
+    assert flips.text == "45 : 41"
+
+
+def test_threats_show_faults_first_and_green_too() -> None:
+    made = comparison("SHIP")
+    fault = Threat("EXCLUSIONS", "fail", {"n": 2, "prompt_mismatch": 2, "only_in_baseline": 0})
+    result = made.results[0]
+    others = tuple(t for t in result.threats if t.code != "EXCLUSIONS")
+    block = build_view(with_result(made, replace(result, threats=(*others, fault)))).candidates[0]
+    assert block.threats[0].text == "excluded from pairing: 2 (prompts differ 2)"
+    assert [t.level for t in block.threats].count("ok") >= 3
+    texts = " ".join(t.text for t in block.threats)
+    assert "cut off at max_tokens: 1 vs 2 of 4,000" in texts
+    assert "left out: code" in texts
+
+
+def test_confounded_and_unknown_threats_are_readable() -> None:
+    made = comparison("SHIP", skipped=False)
+    threats = (
+        Threat("CONFOUNDED", "warn", {"code": "CONFIG_MISMATCH", "message": "Templates differ."}),
+        Threat("SOLAR_FLARE", "warn", {"class": "X9"}),
+    )
+    result = replace(made.results[0], threats=threats)
+    block = build_view(with_result(made, result)).candidates[0]
+    assert [t.text for t in block.threats] == [
+        "allowed although they differ: they did not run under the same conditions "
+        "(Templates differ.)",
+        "solar flare: class X9",
+    ]
+
+
+def test_alarm_only_families_are_marked() -> None:
+    block = build_view(comparison("INCONCLUSIVE")).candidates[0]
+    assert all(row.state.text.endswith("(alarm only)") for row in block.families)
+    assert not block.pooled.state.text.endswith("(alarm only)")
+
+
+def test_gains_compare_memory_and_speed() -> None:
+    gains = {row.label: row for row in build_view(comparison("SHIP")).candidates[0].gains}
+    assert gains["Weights"].change == "−37%"
+    assert gains["Tokens per second"].change == "+41%"
+    assert gains["Median latency"].candidate == "980 ms"
+
+
+@pytest.mark.parametrize("state", ["SHIP", "HOLD", "INCONCLUSIVE", "INVALID"])
+def test_chinese_says_the_same_numbers(state: str) -> None:
+    english, chinese = (build_view(comparison(state), lang) for lang in ("en", "zh"))
+    assert chinese.html_lang == "zh-Hans"
+    assert chinese.sentence != english.sentence
+    for a, b in zip(english.candidates[0].families, chinese.candidates[0].families, strict=True):
+        assert (a.difference.text, a.recovery.interval) == (b.difference.text, b.recovery.interval)
+    assert chinese.gate.state == english.gate.state
+
+
+@pytest.mark.parametrize(
+    ("code", "clause"),
+    [
+        (
+            ReasonCode(
+                "TRUNCATION",
+                values={
+                    "baseline": 3,
+                    "candidate": 1200,
+                    "n_baseline": 4000,
+                    "n_candidate": 3990,
+                    "limit": 5.0,
+                },
+            ),
+            "too many answers were cut off at max_tokens (q8 3 of 4,000, q4 1,200 of 3,990, "
+            "limit 5%)",
+        ),
+        (
+            ReasonCode(
+                "ERROR_RATE_DIFFERS",
+                values={"baseline": 0, "candidate": 9, "n": 160, "p": 0.0039},
+            ),
+            "one leaves clearly more requests unanswered than the other (q8 0, q4 9 of 160)",
+        ),
+        (
+            ReasonCode("FEW_CLUSTERS", "math", "accuracy", {"clusters": 4, "needed": 10}),
+            "accuracy, math: only 4 independent groups of prompts (10 are needed)",
+        ),
+        (
+            ReasonCode("PAIRING_BROKEN", values={"prompt_mismatch": 7, "only_in_baseline": 0}),
+            "they were not asked the same prompts (prompts differ 7)",
+        ),
+        (
+            ReasonCode(
+                "SAME_ENDPOINT",
+                values={"finding": "distinct", "message": "Both are the same weights."},
+            ),
+            "they look like the same endpoint twice (Both are the same weights).",
+        ),
+        (ReasonCode("NOTHING_PAIRED", values={"unknown_sample": 0}), "no prompt was answered"),
+    ],
+)
+def test_invalid_reasons_carry_their_numbers(code: ReasonCode, clause: str) -> None:
+    sentence = build_view(with_codes(comparison("INVALID"), code)).sentence
+    assert sentence.startswith(f"q4 and q8 cannot be compared: {clause}")
