@@ -19,7 +19,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalkit.errors import ConfigError
 from evalkit.fingerprint import digest
-from evalkit.types import Family
+from evalkit.types import Family, Language
 
 _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^}]*))?\}")
 
@@ -107,6 +107,7 @@ class Config(_Checked):
     baseline: str | None = None
     candidates: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
+    languages: tuple[Language, ...] = ()
     limit: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
     seed: int = 0

@@ -22,6 +22,7 @@ from evalkit.types import (
 
 RIGHT, WRONG, ABSTAINED = "right", "wrong", "abstained"
 TRUNCATED, EMPTY, MISSING, UNSCORED = "truncated", "empty", "missing", "unscored"
+LOOP = "loop"
 
 
 def sample(
@@ -105,6 +106,12 @@ def answer(
         WRONG: (ScoreStatus.SCORED, Outcome.INCORRECT, 0.0, (Flag.HALLUCINATED,)),
         ABSTAINED: (ScoreStatus.SCORED, Outcome.ABSTAINED, 0.0, ()),
         TRUNCATED: (ScoreStatus.SCORED, Outcome.ABSTAINED, 0.0, (Flag.TRUNCATED,)),
+        LOOP: (
+            ScoreStatus.SCORED,
+            Outcome.ABSTAINED,
+            0.0,
+            (Flag.TRUNCATED, Flag.LOOP),
+        ),
         EMPTY: (ScoreStatus.SCORED, Outcome.ABSTAINED, 0.0, (Flag.EMPTY,)),
         MISSING: (ScoreStatus.MISSING, None, None, ()),
         UNSCORED: (ScoreStatus.UNSCORED, None, None, (Flag.BAD_FORMAT,)),

@@ -62,7 +62,8 @@ def _truncation(pairs: Sequence[Pair], policy: Policy) -> list[ReasonCode]:
     p_value = mcnemar_midp(gained, lost).pvalue
     differs = p_value is not None and p_value < _DIFFERS and rate > policy.truncation_differs
     if rate > policy.max_truncation or differs:
-        return [ReasonCode("TRUNCATION", values=values)]
+        code = "TRUNCATION_DIFFERS" if differs and rate <= policy.max_truncation else "TRUNCATION"
+        return [ReasonCode(code, values={**values, "p": p_value})]
     return []
 
 

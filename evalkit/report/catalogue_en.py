@@ -112,6 +112,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{candidate} {candidate_n} of {n_candidate}, limit {limit}%)",
         "too many answers were cut off at max_tokens",
     ),
+    "reason.TRUNCATION_DIFFERS": (
+        "one arm was cut off at max_tokens more often than the other ({baseline} {baseline_n} of "
+        "{n_baseline}, {candidate} {candidate_n} of {n_candidate})",
+        "one arm was cut off at max_tokens more often than the other",
+    ),
     "reason.FEW_CLUSTERS": (
         "{where}only {clusters} independent groups of prompts ({needed} are needed)",
         "there are too few independent groups of prompts",
@@ -148,6 +153,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "step.ERROR_RATE_HIGH": "repair the endpoint, then run again with --retry-errors",
     "step.ERROR_RATE_DIFFERS": "repair the endpoint, then run again with --retry-errors",
     "step.TRUNCATION": "raise max_tokens and run again",
+    "step.TRUNCATION_DIFFERS": "raise max_tokens and run again",
     "step.FEW_CLUSTERS": "add prompts from more sources",
     "step.NOTHING_PAIRED": "check that both endpoints answer, then run again",
     "step.SAME_ENDPOINT": "check that the two addresses serve different weights",

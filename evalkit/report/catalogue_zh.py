@@ -106,6 +106,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{candidate}：{n_candidate} 个中 {candidate_n} 个；上限 {limit}%）",
         "在 max_tokens 处被截断的回答太多",
     ),
+    "reason.TRUNCATION_DIFFERS": (
+        "一方在 max_tokens 处被截断的次数多于另一方（{baseline}：{n_baseline} 个中 "
+        "{baseline_n} 个；{candidate}：{n_candidate} 个中 {candidate_n} 个）",
+        "一方在 max_tokens 处被截断的次数多于另一方",
+    ),
     "reason.FEW_CLUSTERS": (
         "{where}相互独立的题目组只有 {clusters} 组（至少需要 {needed} 组）",
         "相互独立的题目组太少",
@@ -142,6 +147,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "step.ERROR_RATE_HIGH": "修复端点，然后用 --retry-errors 重新运行",
     "step.ERROR_RATE_DIFFERS": "修复端点，然后用 --retry-errors 重新运行",
     "step.TRUNCATION": "提高 max_tokens 后重新运行",
+    "step.TRUNCATION_DIFFERS": "提高 max_tokens 后重新运行",
     "step.FEW_CLUSTERS": "加入更多来源的题目",
     "step.NOTHING_PAIRED": "确认两个端点都能回答，然后重新运行",
     "step.SAME_ENDPOINT": "确认两个地址提供的是不同的权重",

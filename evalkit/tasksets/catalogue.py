@@ -11,7 +11,7 @@ from evalkit.errors import TasksetError, UnknownNameError
 from evalkit.fingerprint import digest
 from evalkit.resources import resource_dir
 from evalkit.tasksets.jsonl import HEAD, load_folder
-from evalkit.types import Family, Sample, Taskset
+from evalkit.types import Family, Language, Sample, Taskset
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,14 @@ def load_taskset(name: str) -> Taskset:
     raise UnknownNameError("taskset", name, {*builtin_names(), *Family})
 
 
-def select(names: Sequence[str], *, limit: int | None, seed: int, allow_code: bool) -> Selection:
+def select(
+    names: Sequence[str],
+    *,
+    limit: int | None,
+    seed: int,
+    allow_code: bool,
+    languages: Sequence[Language] = (),
+) -> Selection:
     """Load what a run asks.
 
     Args:
@@ -58,6 +65,7 @@ def select(names: Sequence[str], *, limit: int | None, seed: int, allow_code: bo
             the first ones.
         seed: Seed of that draw.
         allow_code: Whether tasksets that execute answers may be asked.
+        languages: Only samples in these; nothing means all.
 
     Raises:
         UnknownNameError: For a name that is not known.
@@ -70,12 +78,17 @@ def select(names: Sequence[str], *, limit: int | None, seed: int, allow_code: bo
     for taskset in tasksets:
         if taskset.code and not allow_code:
             skipped.append((taskset, "needs --allow-code"))
+            continue
+        spoken = _in_languages(taskset, languages)
+        if spoken.samples:
+            asked.append(draw(spoken, limit, seed))
         else:
-            asked.append(draw(taskset, limit, seed))
+            skipped.append((taskset, f"no sample in {', '.join(languages)}"))
     if not asked:
+        reasons = sorted({reason for _, reason in skipped})
         raise TasksetError(
-            "There is nothing to ask: every chosen taskset runs code answers.",
-            hint="Add --allow-code to run them in the sandbox.",
+            f"There is nothing to ask: every chosen taskset is left out ({'; '.join(reasons)}).",
+            hint="Choose other tasksets, or add the flag that is named.",
         )
     return Selection(tuple(asked), tuple(skipped))
 
@@ -94,6 +107,13 @@ def draw(taskset: Taskset, limit: int | None, seed: int) -> Taskset:
 
     kept = {sample.id for sample in sorted(taskset.samples, key=rank)[:limit]}
     return replace(taskset, samples=tuple(s for s in taskset.samples if s.id in kept))
+
+
+def _in_languages(taskset: Taskset, languages: Sequence[Language]) -> Taskset:
+    if not languages:
+        return taskset
+    kept = tuple(sample for sample in taskset.samples if sample.language in languages)
+    return replace(taskset, samples=kept)
 
 
 def _expand(names: Sequence[str]) -> list[str]:

@@ -13,6 +13,7 @@ from evalkit.types import Family
 from tests.builders import (
     ABSTAINED,
     EMPTY,
+    LOOP,
     MISSING,
     RIGHT,
     TRUNCATED,
@@ -128,9 +129,16 @@ def test_truncation_invalidates() -> None:
 
 def test_truncation_that_differs_invalidates_at_a_lower_rate() -> None:
     differs = result((Family.MATH, [(RIGHT, RIGHT, 970), (RIGHT, TRUNCATED, 30)]))
-    assert codes(differs) == {"TRUNCATION"}
+    assert codes(differs) == {"TRUNCATION_DIFFERS"}
     same = result((Family.MATH, [(RIGHT, RIGHT, 970), (TRUNCATED, TRUNCATED, 30)]))
-    assert "TRUNCATION" not in codes(same)
+    assert not {"TRUNCATION", "TRUNCATION_DIFFERS"} & codes(same)
+
+
+def test_a_loop_that_was_cut_is_degenerate_and_does_not_invalidate() -> None:
+    found = result((Family.MATH, [(RIGHT, RIGHT, 900), (RIGHT, LOOP, 100)]))
+    assert found.verdict.state is VerdictState.HOLD
+    assert "DEGENERATE_UP" in codes(found)
+    assert found.causes == {"math": {"loop": 100}}
 
 
 def test_missing_answers_are_not_wrong_answers() -> None:

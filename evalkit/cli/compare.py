@@ -1,0 +1,69 @@
+"""`evalkit compare`: all of it, from preflight to exit code."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from evalkit.cli.display import make_display
+from evalkit.cli.options import COLLECTING, RENDERING, TALKING, names, read_config
+
+
+@click.command()
+@click.argument("targets", nargs=-1, metavar="[BASELINE CANDIDATE...]")
+@COLLECTING
+@click.option("--margin", type=float, help="Acceptable pooled loss of accuracy, in points.")
+@click.option(
+    "--policy",
+    "policy_path",
+    type=click.Path(path_type=Path),
+    help="File with the decision rule's numbers (the keys of `policy`).",
+)
+@click.option(
+    "--allow-confounded",
+    is_flag=True,
+    default=None,
+    help="Decide although the two arms differ in more than the quantization.",
+)
+@RENDERING
+@TALKING
+def compare(
+    targets: tuple[str, ...],
+    config_path: Path | None,
+    overrides: tuple[str, ...],
+    tasks: tuple[str, ...],
+    margin: float | None,
+    policy_path: Path | None,
+    output: Path | None,
+    fresh: bool,
+    lang: str,
+    html_path: Path | None,
+    md_path: Path | None,
+    junit_path: Path | None,
+    display: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **flags: Any,
+) -> int:
+    """Compare a baseline with one or more candidates, and say which to ship.
+
+    Each argument is an endpoint of the configuration, a quantization of the embedded model
+    (f16, q8, q4, rtn4, rtn3), URL#model, a GGUF file, or a run folder. Candidates go from
+    safest to cheapest. The same command goes on where it was interrupted.
+    """
+    from evalkit import api
+    from evalkit.cli.results import show_comparison
+    from evalkit.stages.writing import Destinations
+
+    flags = {**flags, "tasks": names(tasks)}
+    config = read_config(config_path, overrides, flags, policy_path, margin)
+    shown = make_display(display, quiet=quiet, verbose=verbose)
+    with shown:
+        listener = api.Listener(shown.on_event, shown.on_stage)
+        compared = api.compare(targets, config, output=output, fresh=fresh, listener=listener)
+    also = Destinations(html_path, md_path, junit_path)
+    show_comparison(compared.comparison, compared.folder, lang=lang, also=also, as_json=as_json)
+    return compared.comparison.exit_code

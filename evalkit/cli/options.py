@@ -1,0 +1,147 @@
+"""Flags that several verbs share: the same words everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import click
+
+if TYPE_CHECKING:
+    from evalkit.config import Config
+
+F = TypeVar("F", bound=Callable[..., Any])
+Option = Callable[[F], F]
+
+CONFIG = click.option(
+    "-c",
+    "--config",
+    "config_path",
+    type=click.Path(path_type=Path),
+    help="Configuration file (YAML); make one with `evalkit init`.",
+)
+SET = click.option(
+    "--set",
+    "overrides",
+    multiple=True,
+    metavar="KEY=VALUE",
+    help="Override a key of the configuration, e.g. sampling.temperature=0.7. Repeatable.",
+)
+TASKS = click.option(
+    "-t",
+    "--tasks",
+    multiple=True,
+    metavar="NAME",
+    help="Tasksets or families, by name or folder; comma-separated or repeated. Default: all.",
+)
+LANGUAGES = click.option(
+    "--languages",
+    type=click.Choice(["en", "zh"]),
+    multiple=True,
+    help="Only prompts in this language; repeatable. Default: all.",
+)
+LIMIT = click.option(
+    "-n",
+    "--limit",
+    type=click.IntRange(min=1),
+    help="At most so many samples a taskset, drawn at random under --seed.",
+)
+EPOCHS = click.option("--epochs", type=click.IntRange(min=1), help="Repeats of each sample.")
+SEED = click.option("--seed", type=int, help="Seed of the draw and of the order.")
+CONNECTIONS = click.option(
+    "-j",
+    "--max-connections",
+    type=click.IntRange(min=1),
+    help="Requests in flight, the same for every endpoint.",
+)
+ALLOW_CODE = click.option(
+    "--allow-code",
+    is_flag=True,
+    default=None,
+    help="Run code answers in the sandbox; without it the code family is left out.",
+)
+FRESH = click.option("--fresh", is_flag=True, help="Throw recorded answers away and ask again.")
+OUTPUT = click.option(
+    "-o",
+    "--output",
+    type=click.Path(path_type=Path, file_okay=True),
+    help="Folder for everything that is written.",
+)
+DISPLAY = click.option(
+    "--display",
+    type=click.Choice(["rich", "plain", "none"]),
+    help="Progress on stderr. Default: rich on a terminal, plain elsewhere.",
+)
+JSON = click.option("--json", "as_json", is_flag=True, help="Machine-readable result on stdout.")
+QUIET = click.option("-q", "--quiet", is_flag=True, help="No progress, result only.")
+VERBOSE = click.option("-v", "--verbose", is_flag=True, help="Tell what happens, on stderr.")
+LANG = click.option(
+    "--lang", type=click.Choice(["en", "zh"]), default="en", help="Language of the report."
+)
+HTML = click.option(
+    "--html", "html_path", type=click.Path(path_type=Path), help="Also write the page there."
+)
+MARKDOWN = click.option(
+    "--md", "md_path", type=click.Path(path_type=Path), help="Also write Markdown there."
+)
+JUNIT = click.option(
+    "--junit", "junit_path", type=click.Path(path_type=Path), help="Also write JUnit XML there."
+)
+
+
+def together(*options: Option[Any]) -> Callable[[F], F]:
+    """Return one decorator that adds all options, in the order in which they stand."""
+
+    def decorate(function: F) -> F:
+        for option in reversed(options):
+            function = option(function)
+        return function
+
+    return decorate
+
+
+COLLECTING = together(
+    CONFIG, SET, TASKS, LANGUAGES, LIMIT, EPOCHS, SEED, CONNECTIONS, ALLOW_CODE, FRESH, OUTPUT
+)
+TALKING = together(DISPLAY, JSON, QUIET, VERBOSE)
+RENDERING = together(LANG, HTML, MARKDOWN, JUNIT)
+
+
+def names(tasks: Sequence[str]) -> tuple[str, ...]:
+    """Split comma-separated names."""
+    return tuple(name.strip() for word in tasks for name in word.split(",") if name.strip())
+
+
+def read_config(
+    config_path: Path | None,
+    overrides: Sequence[str],
+    flags: Mapping[str, Any],
+    policy_path: Path | None = None,
+    margin: float | None = None,
+) -> Config:
+    """Read the configuration; what was given as a flag wins over what the file says.
+
+    Args:
+        config_path: The file, if any.
+        overrides: Values of `--set`.
+        flags: Top-level keys of the configuration; `None` and `()` mean "not given".
+        policy_path: A file whose keys replace the policy's.
+        margin: Pooled margin of accuracy in points; it wins over the file.
+
+    Raises:
+        ConfigError: One sentence with file and key.
+    """
+    from evalkit.config import check_config, load_config, read_policy
+
+    config = load_config(config_path, overrides)
+    given = {key: value for key, value in flags.items() if value not in (None, ())}
+    if policy_path is not None:
+        given["policy"] = read_policy(policy_path).model_dump()
+    if margin is not None:
+        policy = given.get("policy", config.policy.model_dump())
+        margins = {**policy["margins"], "accuracy": margin}
+        given["policy"] = {**policy, "margins": margins}
+    if not given:
+        return config
+    return check_config({**config.model_dump(), **given}, where="the command line")

@@ -1,0 +1,35 @@
+"""A comparison on stdout: for people, or as JSON."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+import sys
+from pathlib import Path
+
+import click
+
+from evalkit.report.console import render_console
+from evalkit.report.summary import summary
+from evalkit.results import Comparison
+from evalkit.stages.writing import Destinations, write_reports
+
+
+def show_comparison(
+    comparison: Comparison, folder: Path, *, lang: str, also: Destinations, as_json: bool
+) -> None:
+    """Write every form of a comparison and print its summary.
+
+    Raises:
+        StoreError: When a file cannot be written.
+    """
+    view, paths = write_reports(folder, comparison, lang=lang, also=also)
+    if as_json:
+        body = {**summary(view), "paths": paths}
+        click.echo(json.dumps(body, ensure_ascii=False, indent=2))
+        return
+    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
+    width = shutil.get_terminal_size((100, 24)).columns
+    click.echo(render_console(view, width, color))
+    click.echo(f"Report: {paths['html']}")

@@ -1,0 +1,1 @@
+"""Collecting completions: schedule, retry, journal, preflight. All async code ends here."""

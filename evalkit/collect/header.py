@@ -1,0 +1,119 @@
+"""The header of a run: who was asked, and how. It decides what may share a folder."""
+
+from __future__ import annotations
+
+import platform
+from collections.abc import Mapping
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from typing import Any
+
+from evalkit import __version__
+from evalkit.collect.journal import RunFolder
+from evalkit.endpoints.base import Endpoint
+from evalkit.errors import FingerprintMismatch, StoreError
+from evalkit.fingerprint import identity_key
+from evalkit.types import Identity, Sampling
+
+HEADER_VERSION = 1
+_PACKAGES = ("aiohttp", "orjson", "xllamacpp", "gguf", "numpy", "scipy")
+
+
+def make_header(
+    endpoint: Endpoint,
+    identity: Identity,
+    sampling: Mapping[str, Sampling],
+    **more: Any,
+) -> dict[str, Any]:
+    """Describe a run.
+
+    Args:
+        endpoint: Its name and label are kept; nothing secret is.
+        identity: What the endpoint was found to be.
+        sampling: How each taskset is sampled, by the taskset's name.
+        more: Anything else that JSON can hold (seed, epochs, content hashes, ...).
+    """
+    return {
+        **more,
+        "header_version": HEADER_VERSION,
+        "created": datetime.now(UTC).isoformat(timespec="seconds"),
+        "endpoint": {"name": endpoint.name, "label": endpoint.label},
+        "identity": asdict(identity),
+        "identity_key": dict(identity_key(identity)),
+        "sampling": {name: _plain(value) for name, value in sorted(sampling.items())},
+        "versions": {
+            "evalkit": __version__,
+            "python": platform.python_version(),
+            "platform": platform.platform(),
+            **_installed(),
+        },
+    }
+
+
+def identity_of(header: Mapping[str, Any]) -> Identity:
+    """Read the identity back from a header.
+
+    Raises:
+        StoreError: When there is none.
+    """
+    try:
+        return Identity(**header["identity"])
+    except (KeyError, TypeError) as error:
+        raise StoreError(f"The header holds no identity of an endpoint: {error}.") from error
+
+
+def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
+    """Write a run's header, unless the folder belongs to another endpoint or settings.
+
+    `identity_key` must be equal, and so must `sampling` for every taskset that both know.
+    Other tasksets and more samples are fine; what is known of earlier ones is kept.
+
+    Args:
+        folder: Opened for writing.
+        header: From `make_header`.
+
+    Raises:
+        FingerprintMismatch: With every field that differs, old → new.
+        StoreError: When it cannot be read or written.
+    """
+    old = folder.read_header()
+    if old is None:
+        folder.write_header(header)
+        return
+    old_sampling = old.get("sampling", {})
+    differences = _differences("", old.get("identity_key", {}), header["identity_key"])
+    for taskset in sorted(set(old_sampling) & set(header["sampling"])):
+        new = header["sampling"][taskset]
+        differences += _differences(f"{taskset}.", old_sampling[taskset], new)
+    if differences:
+        raise FingerprintMismatch(
+            f"{folder.path} holds answers of another endpoint or other settings: "
+            f"{'; '.join(differences)}.",
+            hint="Use --fresh to throw them away, or another --output.",
+        )
+    merged = {**old_sampling, **header["sampling"]}
+    created = old.get("created", header["created"])
+    folder.write_header({**header, "sampling": merged, "created": created})
+
+
+def _differences(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    return [
+        f"{prefix}{key} {old.get(key)!r} → {new.get(key)!r}"
+        for key in sorted({*old, *new})
+        if old.get(key) != new.get(key)
+    ]
+
+
+def _plain(sampling: Sampling) -> dict[str, Any]:
+    return {**asdict(sampling), "stop": list(sampling.stop)}
+
+
+def _installed() -> dict[str, str]:
+    found = {}
+    for name in _PACKAGES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,61 @@
+"""The line of a journal: a completion as JSON, and back."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from typing import Any
+
+import orjson
+
+from evalkit.errors import StoreError
+from evalkit.types import Attempt, Completion, CompletionError, Timing, Usage
+
+
+def encode(completion: Completion) -> bytes:
+    r"""Return a completion as one line of JSON, ending in `\n`.
+
+    UTF-8 cannot hold a lone surrogate (an engine may cut a character in two); it is
+    replaced by U+FFFD.
+    """
+    try:
+        return orjson.dumps(completion, option=orjson.OPT_APPEND_NEWLINE)
+    except orjson.JSONEncodeError:
+        return orjson.dumps(_whole(asdict(completion)), option=orjson.OPT_APPEND_NEWLINE)
+
+
+def decode(line: bytes) -> Completion:
+    """Read a line that `encode` made.
+
+    Raises:
+        StoreError: When it is none.
+    """
+    try:
+        data = orjson.loads(line)
+        error = data["error"]
+        return Completion(
+            sample_id=data["sample_id"],
+            taskset=data["taskset"],
+            epoch=data["epoch"],
+            prompt_hash=data["prompt_hash"],
+            fingerprint=data["fingerprint"],
+            text=data["text"],
+            reasoning=data["reasoning"],
+            finish_reason=data["finish_reason"],
+            usage=Usage(**data["usage"]),
+            timing=Timing(**data["timing"]),
+            attempts=tuple(Attempt(**attempt) for attempt in data["attempts"]),
+            error=None if error is None else CompletionError(**error),
+        )
+    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+        raise StoreError(f"Not a record of a completion: {error}.") from error
+
+
+def _whole(value: Any) -> Any:
+    if isinstance(value, str):
+        return value.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
+    if isinstance(value, Mapping):
+        return {key: _whole(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_whole(item) for item in value]
+    return value

@@ -1,0 +1,148 @@
+"""Bytes to disk: appending so that nothing is lost, and replacing as a whole."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+import threading
+from pathlib import Path
+
+import orjson
+
+from evalkit.errors import StoreError
+
+SYNC_SECONDS = 1.0
+_BLOCK = 1 << 16
+
+
+class JournalWriter:
+    """Appends whole lines to a file.
+
+    A line is with the operating system when `write` returns, so that it survives the death
+    of this process; a thread brings lines to the disk each second, so that at most a
+    second's work is lost when the machine dies.
+    """
+
+    def __init__(self, fd: int, end: int) -> None:
+        self._fd = fd
+        self._end = end
+        self._dirty = False
+        self._failed: OSError | None = None
+        self._closing = threading.Event()
+        self._thread = threading.Thread(target=self._sync_often, daemon=True, name="journal-sync")
+        self._thread.start()
+
+    def write(self, line: bytes) -> None:
+        """Append a line, as a whole or not at all.
+
+        Raises:
+            OSError: When the disk is full or fails, now or in the thread.
+        """
+        if self._failed is not None:
+            raise self._failed
+        view = memoryview(line)
+        offset = self._end
+        try:
+            while view:
+                written = os.pwrite(self._fd, view, offset)
+                offset += written
+                view = view[written:]
+        except OSError:
+            self.truncate(self._end)
+            raise
+        self._end = offset
+        self._dirty = True
+
+    def truncate(self, end: int) -> None:
+        """Cut the file off.
+
+        Raises:
+            OSError: When the disk fails.
+        """
+        os.ftruncate(self._fd, end)
+        self._end = end
+
+    def close(self) -> None:
+        """Bring everything to the disk; close the file, and with it the lock.
+
+        Raises:
+            OSError: When the disk fails, now or before.
+        """
+        self._closing.set()
+        self._thread.join()
+        try:
+            os.fsync(self._fd)
+        finally:
+            os.close(self._fd)
+        if self._failed is not None:
+            raise self._failed
+
+    def _sync_often(self) -> None:
+        while not self._closing.wait(SYNC_SECONDS):
+            if not self._dirty:
+                continue
+            self._dirty = False
+            try:
+                os.fsync(self._fd)
+            except OSError as error:
+                self._failed = error
+                return
+
+
+def good_end(fd: int) -> int:
+    """Return where the last whole line of a journal ends.
+
+    After a crash of the process the last line may lack its end; after one of the machine
+    the last lines may be anything.
+
+    Raises:
+        StoreError: When no line is whole: this is no journal, and nothing of it may be cut.
+    """
+    whole = end = _line_start(fd, os.fstat(fd).st_size)
+    while end > 0:
+        start = _line_start(fd, end - 1)
+        try:
+            orjson.loads(os.pread(fd, end - start, start))
+        except orjson.JSONDecodeError:
+            end = start
+        else:
+            return end
+    if whole > 0:
+        raise StoreError("completions.jsonl is not a journal: no line of it can be read.")
+    return 0
+
+
+def _line_start(fd: int, end: int) -> int:
+    """Return the position after the last newline before `end`, or 0."""
+    while end > 0:
+        begin = max(0, end - _BLOCK)
+        found = os.pread(fd, end - begin, begin).rfind(b"\n")
+        if found >= 0:
+            return begin + found + 1
+        end = begin
+    return 0
+
+
+def write_atomic(path: Path, data: bytes) -> None:
+    """Replace a file, so that after a crash the old or the new one is there, whole.
+
+    Raises:
+        OSError: When it cannot be written; the old file stays.
+    """
+    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    temporary = Path(name)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(data)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.chmod(0o644)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

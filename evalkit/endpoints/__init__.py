@@ -1,0 +1,1 @@
+"""Things that answer: OpenAI-compatible servers and the embedded local model."""

@@ -1,0 +1,142 @@
+"""What an endpoint is, and how a name on the command line becomes one."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from evalkit.endpoints.urls import is_url, split_target, url_name
+from evalkit.errors import ConfigError, UnknownNameError
+from evalkit.registry import Registry
+from evalkit.types import Identity, Message, Reply, Sampling
+
+LOCAL_ARMS = ("f16", "q8", "q4", "rtn4", "rtn3")
+"""Quantizations of the embedded model, from safest to most damaged."""
+
+
+class Endpoint(Protocol):
+    """Something that answers. It is used inside `async with`."""
+
+    @property
+    def name(self) -> str:
+        """Short and safe as a file name."""
+
+    @property
+    def label(self) -> str:
+        """What it is, for human readers; never claims more than is known."""
+
+    async def __aenter__(self) -> Self:
+        """Open connections, or start the engine."""
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Release everything that `__aenter__` took."""
+
+    async def identity(self) -> Identity:
+        """Find out what answers here. Equal for equal endpoints: no times in it.
+
+        Raises:
+            EndpointError: When it cannot be reached, refuses the key, or does not
+                serve the model.
+        """
+
+    async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
+        """Ask once, without any retry.
+
+        Raises:
+            EndpointError: A subclass that says what went wrong. An error text is never
+                returned as an answer.
+        """
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointOptions:
+    """What the caller decides for every endpoint alike.
+
+    Attributes:
+        max_connections: Requests in flight at most.
+        connect_timeout: Seconds until a connection must stand.
+        request_timeout: Seconds for one attempt, everything included.
+        log_path: Where an engine that evalkit runs itself writes its log.
+        notify: Told in a sentence about what takes long (making weights, say).
+    """
+
+    max_connections: int = 4
+    connect_timeout: float = 10.0
+    request_timeout: float = 300.0
+    log_path: Path | None = None
+    notify: Callable[[str], None] | None = None
+
+
+EndpointFactory = Callable[[str, Mapping[str, Any], EndpointOptions], Endpoint]
+
+ENDPOINTS: Registry[EndpointFactory] = Registry(
+    "kind of endpoint",
+    {"openai": "evalkit.endpoints.openai", "local": "evalkit.endpoints.local"},
+)
+
+
+def parse_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) -> Endpoint:
+    """Make an endpoint from its configuration.
+
+    Args:
+        name: Its name in the configuration or from `resolve_target`.
+        raw: The configuration, with `kind` and what that kind knows.
+        options: What the caller decides for every endpoint.
+
+    Raises:
+        ConfigError: Naming endpoint and key, with a suggestion for a misspelt one.
+        MissingExtraError: When the kind needs a package that is not installed.
+    """
+    kind = raw.get("kind")
+    if not isinstance(kind, str):
+        known = ", ".join(ENDPOINTS)
+        raise ConfigError(f"Endpoint '{name}' has no kind.", hint=f"Known: {known}.")
+    try:
+        factory = ENDPOINTS.get(kind)
+    except UnknownNameError as error:
+        raise ConfigError(f"Endpoint '{name}': {error.message}", hint=error.hint) from error
+    return factory(name, raw, options)
+
+
+def resolve_target(
+    target: str, configured: Mapping[str, Mapping[str, Any]]
+) -> tuple[str, Mapping[str, Any]]:
+    """Turn an argument of the command line into an endpoint's name and configuration.
+
+    Understood, in this order: the name of a configured endpoint, a quantization of the
+    embedded model (`q8`), `URL#model`, the path of a GGUF file.
+
+    Returns:
+        The name, safe as a file name and without credentials, and the configuration, which
+        may hold credentials of the URL: it is for `parse_endpoint` and nobody else.
+
+    Raises:
+        UnknownNameError: With the nearest known names.
+        UsageError: For a URL without a model.
+    """
+    if target in configured:
+        return target, configured[target]
+    if target in LOCAL_ARMS:
+        return target, {"kind": "local", "model": target}
+    if is_url(target):
+        base_url, model = split_target(target)
+        raw = {"kind": "openai", "base_url": base_url, "model": model}
+        return url_name(base_url, model), raw
+    if target.endswith(".gguf") and Path(target).is_file():
+        return _file_name(Path(target)), {"kind": "local", "model": target}
+    raise UnknownNameError("endpoint", target, {*configured, *LOCAL_ARMS})
+
+
+def _file_name(path: Path) -> str:
+    # Two files of the same name in two folders are the usual way to keep quantizations.
+    mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:6]
+    return f"{path.stem}-{mark}"

@@ -1,0 +1,136 @@
+"""What a server says about itself, where it says anything at all."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from evalkit.endpoints.urls import Address
+from evalkit.errors import AuthError, ConnectError, EndpointError, NotFoundError
+from evalkit.fingerprint import digest
+from evalkit.types import Identity
+
+Probe = Callable[[str], Awaitable[tuple[int, Any]]]
+"""Gets a page: status, and JSON or `None`."""
+
+_ENGINES = {"vllm": "vLLM", "llamacpp": "llama.cpp", "sglang": "SGLang"}
+
+
+@dataclass(frozen=True, slots=True)
+class ModelList:
+    """What `/v1/models` says; empty when the server has no such page."""
+
+    entries: tuple[Mapping[str, Any], ...]
+
+    @classmethod
+    def read(cls, data: Any) -> ModelList:
+        """Read the page's JSON, whatever it is."""
+        items = data.get("data") if isinstance(data, Mapping) else None
+        entries = items if isinstance(items, list) else []
+        return cls(
+            tuple(e for e in entries if isinstance(e, Mapping) and isinstance(e.get("id"), str))
+        )
+
+    @property
+    def ids(self) -> list[str]:
+        """Names of the models."""
+        return [entry["id"] for entry in self.entries]
+
+    def find(self, model: str) -> Mapping[str, Any] | None:
+        """Return the entry of a model.
+
+        Ollama lists `name:latest` for `name`, and some clouds put a folder before it.
+        """
+        for entry in self.entries:
+            aliases = entry.get("aliases")
+            names = [entry["id"], *(aliases if isinstance(aliases, list) else [])]
+            if model in names or f"{model}:latest" in names:
+                return entry
+        return next((e for e in self.entries if e["id"].endswith(f"/{model}")), None)
+
+
+async def find_identity(model: str, address: Address, probe: Probe) -> Identity:
+    """Read `/v1/models`, `/version` and `/props`. What is not there stays `None`.
+
+    Raises:
+        NotFoundError: When the server lists its models, and this is not one of them.
+            llama.cpp is excepted: it answers to any name, and `details` says so.
+        EndpointError: When the server cannot be reached or refuses the key.
+    """
+    models = ModelList.read(await _optional(probe, address.api + "/models", required=True))
+    version = await _optional(probe, address.root + "/version")
+    props = await _optional(probe, address.root + "/props")
+    engine = _engine(models, version, props)
+    entry = models.find(model)
+    details: dict[str, Any] = {}
+    if entry is None and models.entries:
+        if engine != "llama.cpp":
+            raise _unknown_model(model, models, address)
+        entry = models.entries[0]
+        details["listed_as"] = entry["id"]
+    entry = entry or {}
+    meta = _mapping(entry.get("meta"))
+    for key, source in (("root", entry), ("n_params", meta), ("size", meta)):
+        if source.get(key) is not None:
+            details[key] = source[key]
+    template = props.get("chat_template")
+    return Identity(
+        kind="openai",
+        model=model,
+        engine=engine,
+        engine_version=_text(version.get("version")) or _build(props),
+        quantization=_text(props.get("model_ftype")) or _text(meta.get("ftype")),
+        base_url=address.api,
+        context_length=_count(entry.get("max_model_len")) or _count(meta.get("n_ctx")),
+        template_hash=digest(template) if isinstance(template, str) and template else None,
+        details=details,
+    )
+
+
+async def _optional(probe: Probe, url: str, *, required: bool = False) -> Mapping[str, Any]:
+    """Return a page's JSON object, or an empty one when there is no such page."""
+    try:
+        status, data = await probe(url)
+    except (ConnectError, AuthError):
+        if required:
+            raise
+        return {}
+    except EndpointError:
+        return {}
+    return _mapping(data) if status == 200 else {}
+
+
+def _engine(models: ModelList, version: Mapping[str, Any], props: Mapping[str, Any]) -> str | None:
+    for entry in models.entries:
+        owner = entry.get("owned_by")
+        if isinstance(owner, str) and owner.lower() in _ENGINES:
+            return _ENGINES[owner.lower()]
+    return "llama.cpp" if "build_info" in props else None
+
+
+def _unknown_model(model: str, models: ModelList, address: Address) -> NotFoundError:
+    ids = models.ids
+    near = difflib.get_close_matches(model, ids, n=3, cutoff=0.4)
+    listed = ", ".join(ids[:10]) + (", …" if len(ids) > 10 else "")
+    hint = f"Did you mean {' or '.join(near)}?" if near else f"It serves: {listed}."
+    return NotFoundError(f"{address.api} does not serve a model '{model}'.", hint=hint, status=404)
+
+
+def _build(props: Mapping[str, Any]) -> str | None:
+    # Builds outside a git checkout say "b0-unknown", which would be equal for all of them.
+    build = _text(props.get("build_info"))
+    return None if build is None or build.endswith("unknown") else build
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _text(value: Any) -> str | None:
+    return value if isinstance(value, str) and value else None
+
+
+def _count(value: Any) -> int | None:
+    return value if isinstance(value, int) and value > 0 else None

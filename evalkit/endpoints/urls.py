@@ -1,0 +1,124 @@
+"""Addresses of OpenAI-compatible servers: their parts, their names, their masks."""
+
+from __future__ import annotations
+
+import hashlib
+import ipaddress
+import re
+from dataclasses import dataclass
+from urllib.parse import unquote, urlsplit, urlunsplit
+
+from evalkit.errors import UsageError
+
+_CHAT = "/chat/completions"
+_UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_VERSION_SEGMENT = re.compile(r"/v\d+[a-z0-9]*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Address:
+    """Where an API lives.
+
+    Attributes:
+        api: Base of the OpenAI API, ending in `/v1` or what the server has instead.
+        root: Base of the server's own pages (`/props`, `/version`).
+        user: From the URL, for basic authentication.
+        password: From the URL.
+        loopback: Whether it is this machine, so that no proxy may be asked.
+    """
+
+    api: str
+    root: str
+    user: str | None
+    password: str | None
+    loopback: bool
+
+    @property
+    def chat(self) -> str:
+        """The address that requests go to."""
+        return self.api + _CHAT
+
+
+def is_url(text: str) -> bool:
+    """Whether a text is an HTTP address."""
+    return text.lower().startswith(("http://", "https://"))
+
+
+def split_target(target: str) -> tuple[str, str]:
+    """Split `URL#model` into both parts.
+
+    Raises:
+        UsageError: Without a model.
+    """
+    base_url, _, model = target.partition("#")
+    if not model:
+        raise UsageError(
+            f"'{mask_url(base_url)}' names no model.",
+            hint=f"Write {mask_url(base_url)}#MODEL.",
+        )
+    return base_url, model
+
+
+def parse_address(base_url: str) -> Address:
+    """Read a base URL, with or without `/v1`, or the full address of chat completions.
+
+    Raises:
+        ValueError: When it is no HTTP URL with a host and a valid port.
+    """
+    parts = urlsplit(base_url.strip())
+    if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
+        raise ValueError("not an http:// or https:// address")
+    host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
+    netloc = host if parts.port is None else f"{host}:{parts.port}"
+    path = parts.path.rstrip("/").removesuffix(_CHAT)
+    if not (parts.path.rstrip("/").endswith(_CHAT) or _VERSION_SEGMENT.search(path)):
+        path += "/v1"
+    root = _VERSION_SEGMENT.sub("", path)
+    scheme = parts.scheme.lower()
+    return Address(
+        api=urlunsplit((scheme, netloc, path, "", "")),
+        root=urlunsplit((scheme, netloc, root, "", "")),
+        user=None if parts.username is None else unquote(parts.username),
+        password=None if parts.password is None else unquote(parts.password),
+        loopback=_is_loopback(parts.hostname),
+    )
+
+
+def mask_url(url: str) -> str:
+    """Return a URL without user, password, query and fragment."""
+    parts = urlsplit(url)
+    netloc = parts.netloc.rpartition("@")[2]
+    return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
+
+
+def url_name(base_url: str, model: str) -> str:
+    """Return a name for a served model: safe as a file name, unique, without credentials.
+
+    It reads `host-port-model`; a short hash follows where that leaves something out.
+
+    Raises:
+        UsageError: For an address that is none.
+    """
+    try:
+        address = parse_address(base_url)
+    except ValueError as error:
+        raise UsageError(f"'{mask_url(base_url)}' is {error}.") from error
+    parts = urlsplit(address.root)
+    place = parts.netloc + parts.path
+    # As on the hub's disk caches; a model whose own name has two dashes gets the hash.
+    plain = f"{place.replace(':', '-')}-{model.replace('/', '--')}"
+    name = _UNSAFE.sub("-", plain)[:80].strip(".-")
+    readable = name == plain and "--" not in model and parts.scheme == "http"
+    if readable and parts.port is not None and not parts.path:
+        return name
+    mark = hashlib.sha256(f"{address.api}#{model}".encode()).hexdigest()[:6]
+    return f"{name}-{mark}"
+
+
+def _is_loopback(host: str) -> bool:
+    if host == "localhost":
+        return True
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False

@@ -1,0 +1,1 @@
+"""From completion to score: one file a scorer."""

@@ -1,0 +1,209 @@
+"""Short answers about facts: correct, incorrect (a hallucination) or abstained.
+
+Three kinds of target:
+
+- `{"kind": "answer", "aliases": [...], "rivals": [...]}`: the first sentence that asserts
+  an alias or a rival decides. A mention that is negated ("not Paris", 不是巴黎) asserts
+  nothing. When one sentence asserts both, a rival in the answer's place ("the capital is
+  Sydney, near Canberra") or an alternative ("Canberra or Sydney") makes it incorrect: the
+  answer has not committed itself; else the rival was mentioned in passing.
+- `{"kind": "number", "value": "8", "tolerance": "0"}`: the first number that the question
+  does not hold decides.
+- `{"kind": "unanswerable", "corrections": [...]}`: an invented thing, a false premise, or a
+  passage that does not say. Declining, denying existence or one of the corrections is
+  correct; everything else asserts something false.
+
+For the first two, an answer that says "I don't know" and asserts nothing is abstained. An
+answer that hedges and asserts all the same is judged by what it asserts. An answer that
+only repeats the question asserts nothing: abstained, in all three kinds.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalkit.scoring.abstention import Stance, read_stance
+from evalkit.scoring.base import SCORERS, Judgement
+from evalkit.scoring.numbers import (
+    Number,
+    find_number_words,
+    find_numbers,
+    fold_numbers,
+    parse_number,
+)
+from evalkit.scoring.text import Span, clip, contains_any, find_phrase, normalise
+from evalkit.types import Flag, Language, Outcome, Sample
+
+_NEGATED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|neither|nor|isn't|wasn't|aren't|rather than|instead of|other than|unlike)\b"
+    r"(?! (?:only|just|merely))(?: [\w'-]+){0,3} ?|(?:不是|并非|而非|不叫|不在|绝非))[\"'“‘《「]?$"
+)
+_NEGATED_AFTER = re.compile(
+    r"[\"'”’》」]? ?(?:(?:is|was|are|were)(?:n't| not) (?:the|an?|correct|right|its)\b|并?不是)"
+)
+_CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、]|\bbut\b|而是")
+_ANSWER_PLACE = re.compile(
+    r"(?:\b(?:is|was|are|were|be|by|called|named)(?: (?:also|actually|really))?(?: (?:the|an?))? ?"
+    r"|[:：=]|是|为|叫)[\"'“‘《「]?$"
+)
+_ALTERNATIVE = re.compile(r"[\"'”’》」]? ?(?:/|,? ?\bor\b|或者?|还是) ?(?:the )?[\"'“‘《「]?$")
+_WINDOW = 40
+_MAX_MENTIONS = 1_000
+_PUNCTUATION = re.compile(r"[\W_]+")
+
+
+@dataclass(frozen=True, slots=True)
+class FactsScorer:
+    """Scores closed-book and grounded short answers in three outcomes."""
+
+    name: str = "facts"
+    version: int = 1
+
+    def __call__(self, sample: Sample, text: str) -> Judgement:
+        """Score one answer."""
+        question = sample.messages[-1].content
+        if _repeats(text, question):
+            return _judgement(Outcome.ABSTAINED, None, "only repeats the question")
+        stance = read_stance(clip(text), question, sample.language)
+        kind = sample.target["kind"]
+        if kind == "unanswerable":
+            return _judge_unanswerable(sample.target, text, stance)
+        if kind == "number":
+            return _judge_number(sample, question, stance)
+        return _judge_answer(sample.target, stance)
+
+
+def _judge_unanswerable(target: Any, text: str, stance: Stance) -> Judgement:
+    answer = " ".join(stance.rest)[:200] or None
+    if contains_any(normalise(text), target.get("corrections", ())):
+        return _judgement(Outcome.CORRECT, answer, "corrects the false premise")
+    if stance.guesses or not (stance.declines or stance.denies):
+        return _judgement(Outcome.INCORRECT, answer, "asserts an answer where there is none")
+    said = "denies that it exists" if stance.denies else "declines to answer"
+    return _judgement(Outcome.CORRECT, None, f"{said}, and there is no answer")
+
+
+def _judge_number(sample: Sample, question: str, stance: Stance) -> Judgement:
+    wanted = parse_number(sample.target["value"])
+    tolerance = parse_number(sample.target.get("tolerance", "0"))
+    given = _first_new_number(stance.rest, question, sample.language)
+    if given is None:
+        return _nothing_asserted(stance, f"{wanted}")
+    if abs(given.value - wanted) <= tolerance:
+        return _judgement(Outcome.CORRECT, given.text, f"{given.text} is right")
+    return _judgement(Outcome.INCORRECT, given.text, f"{given.text} instead of {wanted}")
+
+
+def _first_new_number(parts: Iterable[str], question: str, language: Language) -> Number | None:
+    known = {number.value for number in _all_numbers(question, language)}
+    for part in parts:
+        folded = fold_numbers(part).casefold()
+        for number in _all_numbers(part, language):
+            if number.value in known or number.marker or number.ordinal:
+                continue
+            if not _negated(folded, Span(number.start, number.end)):
+                return number
+    return None
+
+
+def _all_numbers(text: str, language: Language) -> list[Number]:
+    folded = fold_numbers(text)
+    return sorted(
+        find_numbers(folded) + find_number_words(folded, language), key=lambda number: number.start
+    )
+
+
+def _judge_answer(target: Any, stance: Stance) -> Judgement:
+    aliases = [normalise(alias) for alias in target["aliases"]]
+    rivals = [normalise(rival) for rival in target.get("rivals", ())]
+    for part in stance.rest:
+        sentence = normalise(part)
+        right = _asserted(sentence, aliases)
+        wrong = [
+            span
+            for span in _asserted(sentence, rivals)
+            if not any(span.start < gold.end and gold.start < span.end for gold in right)
+        ]
+        if right and not wrong:
+            named = sentence[right[0].start : right[0].end]
+            return _judgement(Outcome.CORRECT, named, f"names {named}")
+        if wrong:
+            return _judge_named(sentence, right, wrong, aliases[0])
+    return _nothing_asserted(stance, target["aliases"][0])
+
+
+def _judge_named(
+    sentence: str, right: Sequence[Span], wrong: Sequence[Span], wanted: str
+) -> Judgement:
+    named = sentence[wrong[0].start : wrong[0].end]
+    if not right:
+        return _judgement(Outcome.INCORRECT, named, f"names {named} instead of {wanted}")
+    placed = any(_in_answer_place(sentence, span) for span in wrong) and not any(
+        _in_answer_place(sentence, span) for span in right
+    )
+    if placed or _alternatives(sentence, right, wrong):
+        return _judgement(Outcome.INCORRECT, named, f"names {named} as well as {wanted}")
+    return _judgement(Outcome.CORRECT, wanted, f"names {wanted}, and {named} only in passing")
+
+
+def _nothing_asserted(stance: Stance, wanted: str) -> Judgement:
+    answer = " ".join(stance.rest)[:200] or None
+    if (stance.declines or stance.denies) and not stance.guesses:
+        return _judgement(Outcome.ABSTAINED, None, f"declines to answer; it was {wanted}")
+    return _judgement(Outcome.INCORRECT, answer, f"does not name {wanted}")
+
+
+def _asserted(sentence: str, phrases: Iterable[str]) -> list[Span]:
+    """Return the mentions of the phrases that are not negated, in their order."""
+    spans: list[Span] = []
+    for phrase in phrases:
+        for count, span in enumerate(find_phrase(sentence, phrase)):
+            if count == _MAX_MENTIONS:
+                break
+            if not _negated(sentence, span):
+                spans.append(span)
+    return sorted(spans, key=lambda span: span.start)
+
+
+def _negated(sentence: str, span: Span) -> bool:
+    before = _CLAUSE_END.split(sentence[max(0, span.start - _WINDOW) : span.start])[-1]
+    after = sentence[span.end : span.end + _WINDOW]
+    return bool(_NEGATED_BEFORE.search(before) or _NEGATED_AFTER.match(after))
+
+
+def _in_answer_place(sentence: str, span: Span) -> bool:
+    return bool(_ANSWER_PLACE.search(sentence[max(0, span.start - _WINDOW) : span.start]))
+
+
+def _alternatives(sentence: str, right: Sequence[Span], wrong: Sequence[Span]) -> bool:
+    """Say whether a right and a wrong mention stand side by side, joined by "or"."""
+    ends = {span.end for span in (*right, *wrong)}
+    for span in (*right, *wrong):
+        before = sentence[max(0, span.start - 16) : span.start]
+        match = _ALTERNATIVE.search(before)
+        if match is not None and span.start - len(before) + match.start() in ends:
+            return True
+    return False
+
+
+def _repeats(text: str, question: str) -> bool:
+    """Say whether an answer is the question again, or most of it."""
+    bare = _PUNCTUATION.sub("", normalise(text))
+    asked = _PUNCTUATION.sub("", normalise(question.rsplit("\n", 1)[-1]))
+    return bare in asked and len(bare) > 0.7 * len(asked)
+
+
+def _judgement(outcome: Outcome, answer: str | None, explanation: str) -> Judgement:
+    return Judgement(
+        outcome=outcome,
+        value=float(outcome is Outcome.CORRECT),
+        answer=answer,
+        explanation=explanation,
+        flags=(Flag.HALLUCINATED,) if outcome is Outcome.INCORRECT else (),
+    )
+
+
+SCORERS.register("facts")(FactsScorer())

@@ -1,0 +1,225 @@
+"""Signs of degeneration that any completion can show, whatever it was asked.
+
+Precision comes first: a table, a program, a numbered list or a refrain is no loop, a name
+in another script is no language switch. Everything is linear, and a very long text is
+judged by its two ends, so that 10 MB cost no more than 200 kB.
+
+The thresholds were set on completions of SmolLM2-135M-Instruct at 8 and 4 bits and of
+the same model broken by rounding to 3 bits; a dozen of them are kept as tests.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+
+from evalkit.scoring.scripts import han_count, script_counts, written_in
+from evalkit.types import Flag, Language
+
+_END = 50_000
+_TAIL = 6_000
+
+_FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+_LETTER = re.compile(r"[^\W\d_]")
+_WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
+
+
+def health_flags(
+    text: str | None, finish_reason: str | None, language: Language | None
+) -> tuple[Flag, ...]:
+    """Return the signs of degeneration in one answer.
+
+    Args:
+        text: The answer, reasoning already taken out; `None` for null content.
+        finish_reason: As the server gave it; `length` is truncation.
+        language: The language that the answer should be in; `None` when any will do
+            (a program, a translation).
+    """
+    flags: list[Flag] = []
+    if finish_reason == "length":
+        flags.append(Flag.TRUNCATED)
+    if text is None or not text.strip():
+        if not flags or text is not None:
+            flags.append(Flag.EMPTY)
+        return tuple(flags)
+    text = _ends(text)
+    prose = _without_code(text)
+    if is_loop(text, prose, cut=Flag.TRUNCATED in flags):
+        flags.append(Flag.LOOP)
+    if is_garbled(text, prose):
+        flags.append(Flag.GARBLED)
+    if language is not None and is_wrong_language(prose, language):
+        flags.append(Flag.WRONG_LANGUAGE)
+    if is_refusal(text):
+        flags.append(Flag.REFUSED)
+    return tuple(flags)
+
+
+def _ends(text: str) -> str:
+    return text if len(text) <= 2 * _END else f"{text[:_END]}\n{text[-_END:]}"
+
+
+def _without_code(text: str) -> str:
+    """Leave out fenced blocks, inline code, table rows and addresses."""
+    lines: list[str] = []
+    fenced = False
+    for line in text.split("\n"):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced and not line.lstrip().startswith("|"):
+            lines.append(line)
+    prose = re.sub(r"`[^`\n]{1,200}`", " ", "\n".join(lines))
+    return re.sub(r"https?://\S{1,500}", " ", prose)
+
+
+# ---- loops ---------------------------------------------------------------------------
+
+
+def is_loop(text: str, prose: str, *, cut: bool = False) -> bool:
+    """Whether the text repeats itself without end.
+
+    Two signs: the text ends in many copies of one unit, or one sentence makes up most of
+    the prose. (A compression ratio added nothing to them on real loops, and took JSON and
+    numbered lists for loops.)
+
+    Args:
+        text: The answer.
+        prose: The answer without code and tables.
+        cut: Whether it was cut at `max_tokens`. Then it was still repeating when it ended,
+            and a few copies say as much as many in a text that came to an end.
+    """
+    return _ends_in_copies(text, cut) or _one_segment_dominates(prose, 3 if cut else 4)
+
+
+def _ends_in_copies(text: str, cut: bool) -> bool:
+    tail = text.rstrip()[-_TAIL:][::-1]
+    covered, period = _periodic_prefix(tail, 2.2 if cut else 4)
+    if not covered:
+        return False
+    unit, copies = tail[:period], covered / period
+    # A letter of Chinese says as much as several of English.
+    wide = covered + sum(char > "\u2e7f" for char in tail[:covered])
+    if not _LETTER.search(unit):
+        # A rule of dashes or a row of zeros is no loop; a page of them is.
+        return wide >= 160 and copies >= 20
+    if wide < (60 if cut else 100):
+        return False
+    words = len(unit.split()) + han_count(unit)
+    if words >= 4:
+        return copies >= 4 or words >= 8
+    return copies >= 8
+
+
+def _periodic_prefix(text: str, copies: float) -> tuple[int, int]:
+    """Return the longest prefix made of so many copies of a unit, and the unit's length.
+
+    The prefix function of Knuth, Morris and Pratt gives the smallest period of every prefix.
+    """
+    borders = [0] * len(text)
+    best = (0, 1)
+    k = 0
+    for i in range(1, len(text)):
+        while k and text[i] != text[k]:
+            k = borders[k - 1]
+        if text[i] == text[k]:
+            k += 1
+        borders[i] = k
+        period = i + 1 - k
+        if i + 1 >= copies * period:
+            best = (i + 1, period)
+    return best
+
+
+def _one_segment_dominates(prose: str, least: int) -> bool:
+    """Whether one sentence or line of some length makes up most of the prose."""
+    segments = [s.strip() for s in re.split(r"[\n.!?。！？；]", prose)]
+    segments = [s for s in segments if len(s) + 2 * han_count(s) >= 12 and _LETTER.search(s)]
+    if len(segments) < least:
+        return False
+    segment, copies = Counter(segments).most_common(1)[0]
+    return copies >= least and copies * len(segment) >= 0.6 * sum(map(len, segments))
+
+
+# ---- garbage -------------------------------------------------------------------------
+
+_CONTROL = re.compile(
+    "[\x00-\x08\x0e-\x1a\x1c-\x1f\x7f-\x84\x86-\x9f\ufdd0-\ufdef\ufffe\uffff\ud800-\udfff]"
+)
+_REPLACEMENT = re.compile("\ufffd")
+_PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
+_SPECIAL = re.compile(r"<\|[a-z_]{2,30}\|>|<unk>|\[UNK\]|<0x[0-9A-F]{2}>")
+_LONG_WORD = 45
+
+
+def is_garbled(text: str, prose: str) -> bool:
+    """Whether the text holds what no tokenizer should give: broken bytes, a soup of scripts."""
+    if len(_CONTROL.findall(text)) >= 2 or len(_PRIVATE.findall(text)) >= 3:
+        return True
+    # One replacement character is a cut multi-byte letter; more are broken bytes.
+    if len(_REPLACEMENT.findall(text)) >= 3 or len(_SPECIAL.findall(prose)) >= 2:
+        return True
+    return _mixes_scripts(prose) or _is_word_soup(prose)
+
+
+def _mixes_scripts(prose: str) -> bool:
+    counts = script_counts(prose)
+    # Kanji and kana are one writing system; Greek letters are mathematics.
+    scripts = {"han" if name == "kana" else name for name in counts if counts[name] >= 2}
+    return len(scripts - {"greek"}) >= 5
+
+
+def _is_word_soup(prose: str) -> bool:
+    """Whether the Latin words are no words: glued together, or without any spaces at all."""
+    words = [word for word in _WORD.findall(prose) if word[0] < "\u0250"]
+    long = [word for word in words if len(word) > _LONG_WORD]
+    return len(words) >= 5 and sum(map(len, long)) > 0.3 * sum(map(len, words))
+
+
+# ---- language and refusal ------------------------------------------------------------
+
+_LEAST_WORDS = 6
+
+
+def is_wrong_language(prose: str, language: Language) -> bool:
+    """Whether the prose is in another script than expected, beyond a name or a term.
+
+    Scripts only: German for English goes unseen.
+    """
+    counts = script_counts(prose)
+    words = len(_WORD.findall(prose)) + (counts["han"] + counts["kana"]) / 2
+    if words < _LEAST_WORDS:
+        return False
+    if language == "zh":
+        latin = len(re.findall(r"[A-Za-z]+", prose))
+        few = counts["han"] < min(2 * _LEAST_WORDS, 0.2 * latin)
+        return few or counts["kana"] > 0.3 * counts["han"] + 6
+    return not written_in(prose, language)
+
+
+_APOSTROPHES = str.maketrans({"’": "'", "‘": "'"})
+_REFUSAL_EN = re.compile(
+    r"\b(?:i am|i'm)\s(?:sorry|afraid|unable|not able)\b.{0,40}?"
+    r"\b(?:can't|cannot|can not|unable to|not able to|won't)\s(?:\w+\s){0,2}?"
+    r"(?:help|assist|comply|fulfill?|do that|provide|write|create|generate|engage|discuss)\b"
+    r"|\bi\s(?:can't|cannot|can not|won't|will not)\s(?:\w+\s){0,2}?"
+    r"(?:help|assist|comply|fulfill?)\b"
+    r"|\bi(?:'m| am) (?:unable|not able) to (?:help|assist|comply|fulfill?|provide|write|create)\b"
+    r"|\bas an ai(?: language model| assistant)?,? i "
+    r"(?:can't|cannot|can not|do not|don't|am unable)\b"
+)
+_REFUSAL_ZH = re.compile(
+    r"(?:抱歉|对不起|很遗憾)[,，。!！、\s]{0,3}(?:但是?|不过|作为[^,，。]{0,12}[,，])?"
+    r"[,，\s]{0,2}(?:我|本助手)?(?:无法|不能|不可以|没有办法|没办法)"
+    r"(?:帮|协助|提供|完成|满足|回应|继续|生成|写|讨论|这样做)"
+    r"|我(?:无法|不能)(?:帮助你|帮助您|协助|为你提供|为您提供|满足|完成)"
+    r"|作为(?:一个|一名)?(?:AI|人工智能)[^,，。]{0,12}[,，]?我(?:无法|不能|没有)"
+)
+
+
+def is_refusal(text: str) -> bool:
+    """Whether the answer opens by declining to do what was asked.
+
+    "I don't know" is not a refusal: it abstains, and the scorer of facts sees that.
+    """
+    opening = " ".join(text[:400].split()).translate(_APOSTROPHES).lower()[:200]
+    return bool(_REFUSAL_EN.search(opening) or _REFUSAL_ZH.search(opening.replace("ai", "AI")))

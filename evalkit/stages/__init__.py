@@ -1,0 +1,1 @@
+"""The stages of a comparison: plan, collect, grade, compare, write. Each works alone."""

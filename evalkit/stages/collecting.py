@@ -1,0 +1,156 @@
+"""From an arm to a run folder with all its completions."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalkit.collect.events import Event, Limits, RunSummary
+from evalkit.collect.header import adopt_header, identity_of, make_header
+from evalkit.collect.journal import RunFolder, open_run
+from evalkit.collect.preflight import Preflight, preflight
+from evalkit.collect.requests import build_requests
+from evalkit.collect.runner import collect
+from evalkit.config import Config
+from evalkit.endpoints.base import parse_endpoint
+from evalkit.stages.arms import Arm, endpoint_options
+from evalkit.stages.plan import Plan
+from evalkit.types import Completion, Identity, Request
+
+OnEvent = Callable[[str, Event], None]
+OnStage = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class CollectedRun:
+    """One arm's answers, on disk.
+
+    Attributes:
+        arm: Its name.
+        label: What it is, for readers.
+        identity: What it was found to be.
+        folder: Where its answers are.
+        requests: What it was asked.
+        summary: What this call did; `None` for a recorded run.
+    """
+
+    arm: str
+    label: str
+    identity: Identity
+    folder: RunFolder
+    requests: tuple[Request, ...]
+    summary: RunSummary | None = None
+
+    def completions(self) -> list[Completion]:
+        """Return the completion of each request, where there is one."""
+        asked = {request.fingerprint for request in self.requests}
+        return [c for c in self.folder.completions() if c.fingerprint in asked]
+
+
+async def check_arm(arm: Arm, config: Config, notify: OnStage) -> Preflight:
+    """Reach one endpoint, get one answer, read its identity.
+
+    Args:
+        arm: With an endpoint.
+        config: How to ask.
+        notify: Told in a sentence about what takes long.
+
+    Raises:
+        EndpointError: When it cannot be used; one sentence.
+    """
+    if arm.raw is None:
+        raise ValueError("a recorded run has no endpoint to check")
+    endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, None, notify))
+    async with endpoint:
+        return await preflight(endpoint)
+
+
+async def collect_arm(
+    arm: Arm,
+    plan: Plan,
+    path: Path,
+    config: Config,
+    *,
+    on_event: OnEvent,
+    notify: OnStage,
+    stop: asyncio.Event,
+    fresh: bool,
+    settings: Mapping[str, Any],
+) -> CollectedRun:
+    """Ask one endpoint everything that its folder has no answer to.
+
+    Args:
+        arm: With an endpoint.
+        plan: What to ask.
+        path: The run folder.
+        config: How to ask.
+        on_event: Told the arm's name and what happens.
+        notify: Told in a sentence about what takes long.
+        stop: When set, what is in flight is finished and the rest is left.
+        fresh: Throw away what the folder holds.
+        settings: Recorded in the header (policy hash and the like).
+
+    Raises:
+        EndpointError: When the endpoint is down or refuses.
+        StoreError: When the folder cannot be used.
+    """
+    if arm.raw is None:
+        raise ValueError("a recorded run cannot be collected again")
+    folder = RunFolder.create_or_open(path)
+    endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, folder.log_path, notify))
+    with folder:
+        if fresh:
+            folder.discard()
+        async with endpoint:
+            identity = await endpoint.identity()
+            sampling = {t.name: plan.sampling_for(t) for t in plan.tasksets}
+            header = make_header(
+                endpoint, identity, sampling, plan=plan.record(), settings=dict(settings)
+            )
+            adopt_header(folder, header)
+            requests = build_requests(
+                plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed
+            )
+            summary = await collect(
+                endpoint,
+                requests,
+                folder,
+                limits=_limits(config),
+                on_event=lambda event: on_event(arm.name, event),
+                stop=stop,
+            )
+    return CollectedRun(arm.name, endpoint.label, identity, folder, tuple(requests), summary)
+
+
+def load_run(arm: Arm, plan: Plan) -> CollectedRun:
+    """Open a recorded run.
+
+    Raises:
+        StoreError: When the folder is none, or incomplete.
+    """
+    if arm.recorded is None:
+        raise ValueError("this arm is not recorded")
+    folder = open_run(arm.recorded)
+    header = folder.read_header() or {}
+    identity = identity_of(header)
+    requests = build_requests(plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed)
+    label = str(header.get("endpoint", {}).get("label", arm.name))
+    return CollectedRun(arm.name, label, identity, folder, tuple(requests))
+
+
+def unanswered(run: CollectedRun, completions: Sequence[Completion]) -> int:
+    """Count requests that came to no end at all: an interrupted run has some."""
+    done = {completion.fingerprint for completion in completions}
+    return sum(request.fingerprint not in done for request in run.requests)
+
+
+def _limits(config: Config) -> Limits:
+    return Limits(
+        max_connections=config.max_connections,
+        max_attempts=config.requests.max_attempts,
+        backoff_base=config.requests.backoff_base,
+        backoff_cap=config.requests.backoff_cap,
+    )

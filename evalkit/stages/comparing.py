@@ -1,0 +1,146 @@
+"""From graded runs to the content of `comparison.json`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import UTC, datetime
+from typing import Any
+
+from evalkit import __version__
+from evalkit.config import Config
+from evalkit.decision.comparison import compare_pairs
+from evalkit.decision.pairing import Answer, Key, pair
+from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
+from evalkit.results import (
+    SCHEMA_VERSION,
+    ArmInfo,
+    CandidateResult,
+    Comparison,
+    ReasonCode,
+    Skipped,
+    TasksetInfo,
+    Threat,
+)
+from evalkit.scoring.base import SCORERS
+from evalkit.stages.collecting import CollectedRun
+from evalkit.stages.plan import Plan
+from evalkit.stages.timing import arm_timing
+from evalkit.types import Completion, Taskset
+
+
+@dataclass(frozen=True, slots=True)
+class GradedRun:
+    """One arm with its answers and scores."""
+
+    run: CollectedRun
+    answers: Mapping[Key, Answer]
+
+    @property
+    def completions(self) -> list[Completion]:
+        """Its completions, failed ones included."""
+        return [answer.completion for answer in self.answers.values()]
+
+
+def build_comparison(
+    baseline: GradedRun,
+    candidates: Sequence[GradedRun],
+    plan: Plan,
+    config: Config,
+    confounders: Mapping[str, Sequence[ReasonCode]],
+) -> Comparison:
+    """Compare every candidate with the baseline, in sequence from safest to cheapest.
+
+    Args:
+        baseline: The reference.
+        candidates: In the order in which they are tested.
+        plan: What was asked of all of them.
+        config: Policy and settings.
+        confounders: What the preflight found to differ, by candidate.
+    """
+    single = [_candidate(baseline, arm, plan, config, confounders) for arm in candidates]
+    verdicts = decide_in_sequence([result.verdict for result in single])
+    results = [replace(r, verdict=v) for r, v in zip(single, verdicts, strict=True)]
+    recommendation = recommend(baseline.run.arm, [r.endpoint for r in results], verdicts)
+    arms = [baseline, *candidates]
+    return Comparison(
+        schema_version=SCHEMA_VERSION,
+        evalkit_version=__version__,
+        baseline=_arm_info(baseline),
+        candidates=tuple(map(_arm_info, candidates)),
+        results=tuple(results),
+        recommendation=recommendation,
+        exit_code=gate_exit_code(recommendation, verdicts),
+        tasksets=tuple(_taskset_info(taskset, plan) for taskset in plan.tasksets),
+        skipped=tuple(Skipped(t.name, t.family.value, why) for t, why in plan.selection.skipped),
+        policy=config.policy.model_dump(mode="json"),
+        policy_hash=config.policy.fingerprint,
+        sampling=plan.sampling.model_dump(mode="json"),
+        settings=_settings(plan, config),
+        notes=(),
+        created=datetime.now(UTC).isoformat(timespec="seconds"),
+        timing=tuple(arm_timing(arm.run.arm, arm.completions) for arm in arms),
+    )
+
+
+def _candidate(
+    baseline: GradedRun,
+    candidate: GradedRun,
+    plan: Plan,
+    config: Config,
+    confounders: Mapping[str, Sequence[ReasonCode]],
+) -> CandidateResult:
+    found = confounders.get(candidate.run.arm, ())
+    result = compare_pairs(
+        candidate.run.arm,
+        pair(baseline.answers, candidate.answers, plan.samples()),
+        plan.tasksets,
+        config.policy,
+        confounders=() if config.allow_confounded else found,
+    )
+    if not config.allow_confounded:
+        return result
+    allowed = [Threat("CONFOUNDED", "warn", {"code": code.code, **code.values}) for code in found]
+    return replace(result, threats=(*allowed, *result.threats))
+
+
+def _arm_info(arm: GradedRun) -> ArmInfo:
+    errors = Counter(c.error.kind for c in arm.completions if c.error is not None)
+    return ArmInfo(
+        endpoint=arm.run.arm,
+        label=arm.run.label,
+        identity=asdict(arm.run.identity),
+        n_requests=len(arm.run.requests),
+        n_answered=len(arm.completions) - sum(errors.values()),
+        errors=dict(sorted(errors.items())),
+    )
+
+
+def _taskset_info(taskset: Taskset, plan: Plan) -> TasksetInfo:
+    languages = Counter(sample.language for sample in taskset.samples)
+    return TasksetInfo(
+        name=taskset.name,
+        family=taskset.family.value,
+        version=taskset.version,
+        scorer=taskset.scorer,
+        scorer_version=SCORERS.get(taskset.scorer).version,
+        content_hash=taskset.content_hash,
+        n=len(taskset.samples),
+        languages=dict(sorted(languages.items())),
+        max_tokens=plan.sampling_for(taskset).max_tokens,
+        margin=taskset.margin / 100,
+        description=taskset.description,
+    )
+
+
+def _settings(plan: Plan, config: Config) -> dict[str, Any]:
+    return {
+        "limit": plan.limit,
+        "languages": list(plan.languages),
+        "epochs": plan.epochs,
+        "seed": plan.seed,
+        "max_connections": config.max_connections,
+        "allow_code": config.allow_code,
+        "allow_confounded": config.allow_confounded,
+    }

@@ -1,0 +1,137 @@
+"""What is asked: the same for every arm, and recorded so that it can be asked again."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from evalkit.config import Config, SamplingOptions
+from evalkit.errors import StoreError
+from evalkit.tasksets.catalogue import Selection, builtin_names, select
+from evalkit.types import Language, Sample, Sampling, Taskset
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """The prompts of a run.
+
+    Attributes:
+        selection: The tasksets that are asked, and those left out.
+        sampling: Fields that every request carries.
+        limit: Samples a taskset at most; `None` for all.
+        epochs: Repeats of each sample.
+        seed: Seed of the draw and of the order.
+        languages: Only samples in these; nothing means all.
+    """
+
+    selection: Selection
+    sampling: SamplingOptions
+    limit: int | None
+    epochs: int
+    seed: int
+    languages: tuple[Language, ...] = ()
+
+    @property
+    def tasksets(self) -> tuple[Taskset, ...]:
+        """The tasksets that are asked."""
+        return self.selection.tasksets
+
+    def samples(self) -> dict[tuple[str, str], Sample]:
+        """Return every sample by (taskset, id)."""
+        return {(s.taskset, s.id): s for taskset in self.tasksets for s in taskset.samples}
+
+    def sampling_for(self, taskset: Taskset) -> Sampling:
+        """Return how a taskset is sampled."""
+        options = self.sampling.model_dump()
+        own = options.pop("max_tokens")
+        return Sampling(max_tokens=own or taskset.max_tokens, **options)
+
+    def record(self) -> dict[str, Any]:
+        """Return what a run's header must hold to make this plan again."""
+        builtin = set(builtin_names())
+        return {
+            "tasksets": [
+                {
+                    "name": taskset.name,
+                    "path": None if taskset.name in builtin else taskset.path,
+                    "content_hash": taskset.content_hash,
+                }
+                for taskset in self.tasksets
+            ],
+            "sampling": self.sampling.model_dump(mode="json"),
+            "limit": self.limit,
+            "epochs": self.epochs,
+            "seed": self.seed,
+            "languages": list(self.languages),
+        }
+
+
+def make_plan(config: Config) -> Plan:
+    """Make the plan that a configuration describes.
+
+    Raises:
+        UnknownNameError: For a taskset that is not known.
+        TasksetError: For one that cannot be used.
+    """
+    selection = select(
+        config.tasks,
+        limit=config.limit,
+        seed=config.seed,
+        allow_code=config.allow_code,
+        languages=config.languages,
+    )
+    return Plan(
+        selection, config.sampling, config.limit, config.epochs, config.seed, config.languages
+    )
+
+
+def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) -> Plan:
+    """Make the plan that a recorded run followed.
+
+    Code answers were collected already; `allow_code` decides whether they may be run.
+
+    Raises:
+        StoreError: When the header holds no plan, or a taskset has changed since.
+    """
+    try:
+        record = header["plan"]
+        hashes = {row["name"]: row["content_hash"] for row in record["tasksets"]}
+        names = [row["path"] or row["name"] for row in record["tasksets"]]
+        languages = tuple(record["languages"])
+        selection = select(
+            names,
+            limit=record["limit"],
+            seed=record["seed"],
+            allow_code=allow_code,
+            languages=languages,
+        )
+        plan = Plan(
+            selection,
+            SamplingOptions.model_validate(record["sampling"]),
+            record["limit"],
+            record["epochs"],
+            record["seed"],
+            languages,
+        )
+    except (KeyError, TypeError, ValueError) as error:
+        raise StoreError(f"{folder} does not say what was asked: {error}.") from None
+    skipped = [taskset for taskset, _ in plan.selection.skipped]
+    for taskset in (*plan.tasksets, *skipped):
+        if taskset.content_hash != hashes[taskset.name]:
+            raise StoreError(
+                f"Taskset '{taskset.name}' has changed since {folder} was recorded.",
+                hint="Ask again with the present taskset, or use the evalkit that recorded it.",
+            )
+    return plan
+
+
+def plan_difference(one: Plan, other: Plan) -> list[str]:
+    """Name what two plans do not share: pairs of such runs would not be pairs."""
+    first, second = one.record(), other.record()
+    names = []
+    for key in first:
+        if first[key] != second[key]:
+            names.append(key)
+    return names

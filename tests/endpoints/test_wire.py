@@ -1,0 +1,144 @@
+from __future__ import annotations
+
+from typing import Any
+
+import orjson
+import pytest
+
+from evalkit.endpoints.wire import chat_payload, parse_json, parse_reply, split_think, whole_text
+from evalkit.errors import CutBody, ProtocolError
+from evalkit.types import Message, Reply, Sampling, Timing
+
+TIMING = Timing(started=1.0, total=2.0)
+
+
+def reply(message: dict[str, Any], **more: Any) -> Reply:
+    choice = {"message": message, "finish_reason": "stop"}
+    return parse_reply({"choices": [choice], **more}, TIMING)
+
+
+def test_every_sampling_field_is_sent() -> None:
+    sampling = Sampling(
+        max_tokens=7,
+        temperature=0.5,
+        top_p=0.9,
+        top_k=40,
+        min_p=0.1,
+        repetition_penalty=1.1,
+        presence_penalty=0.2,
+        frequency_penalty=0.3,
+        seed=42,
+        stop=("END",),
+    )
+    payload = chat_payload("m", (Message("user", "hi"),), sampling, extra={}, omit=())
+    assert payload == {
+        "model": "m",
+        "messages": [{"role": "user", "content": "hi"}],
+        "max_tokens": 7,
+        "temperature": 0.5,
+        "top_p": 0.9,
+        "top_k": 40,
+        "min_p": 0.1,
+        "repetition_penalty": 1.1,
+        "repeat_penalty": 1.1,
+        "presence_penalty": 0.2,
+        "frequency_penalty": 0.3,
+        "seed": 42,
+        "stop": ["END"],
+        "stream": False,
+    }
+
+
+def test_extra_wins_and_omit_takes_out() -> None:
+    sampling = Sampling(max_tokens=7)
+    payload = chat_payload(
+        "m", (), sampling, extra={"max_tokens": 9, "n": 1}, omit=("top_k", "min_p")
+    )
+    assert (payload["max_tokens"], payload["n"]) == (9, 1)
+    assert "stop" not in payload
+    assert not {"top_k", "min_p"} & set(payload)
+
+
+def test_null_stays_null_and_empty_stays_empty() -> None:
+    assert reply({"content": None}).text is None
+    assert reply({}).text is None
+    assert reply({"content": ""}).text == ""
+
+
+def test_usage_model_and_finish_reason() -> None:
+    usage = {"prompt_tokens": 3, "completion_tokens": 4, "total_tokens": 7}
+    got = reply({"content": "x"}, usage=usage, model="m")
+    assert (got.usage.prompt_tokens, got.usage.completion_tokens) == (3, 4)
+    assert (got.model, got.finish_reason, got.timing) == ("m", "stop", TIMING)
+    assert reply({"content": "x"}).usage.prompt_tokens is None
+
+
+@pytest.mark.parametrize("key", ["reasoning_content", "reasoning"])
+def test_reasoning_fields(key: str) -> None:
+    got = reply({"content": "42", key: "let me see"})
+    assert (got.text, got.reasoning) == ("42", "let me see")
+
+
+@pytest.mark.parametrize(
+    ("text", "reasoning", "answer"),
+    [
+        ("<think>a b</think>\n\n42", "a b", "42"),
+        ("\n<think>\na\n</think>42", "a", "42"),
+        ("a b\n</think>\n42", "a b", "42"),
+        ("<think>cut in the middle", "cut in the middle", ""),
+        ("<think></think>42", "", "42"),
+        ("just 42", None, "just 42"),
+        ("  spaces stay ", None, "  spaces stay "),
+        ("The tag <think> is closed by </think>.", None, "The tag <think> is closed by </think>."),
+    ],
+)
+def test_think_tags(text: str, reasoning: str | None, answer: str) -> None:
+    assert split_think(text) == (reasoning, answer)
+    got = reply({"content": text})
+    assert (got.text, got.reasoning) == (answer, reasoning or None)
+
+
+def test_content_in_parts() -> None:
+    parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
+    assert reply({"content": parts}).text == "ab"
+
+
+@pytest.mark.parametrize(
+    "data",
+    [
+        {"error": {"message": "engine died"}},
+        {"error": "engine died"},
+        {"choices": []},
+        {"choices": None},
+        {},
+        [],
+        "text",
+        {"choices": [{"text": "no message"}]},
+        {"choices": ["x"]},
+    ],
+)
+def test_what_is_no_answer_never_becomes_one(data: Any) -> None:
+    with pytest.raises(ProtocolError):
+        parse_reply(data, TIMING)
+
+
+def test_error_words_reach_the_reader() -> None:
+    with pytest.raises(ProtocolError, match="engine died"):
+        parse_reply({"error": {"message": "engine died"}}, TIMING)
+
+
+@pytest.mark.parametrize("body", [b"", b"<html>", b'{"choices": [', b"\xff\xfe", b"{} {}"])
+def test_no_json(body: bytes) -> None:
+    with pytest.raises(CutBody):
+        parse_json(body)
+
+
+def test_lone_surrogates_become_replacement_characters() -> None:
+    body = rb'{"choices": [{"message": {"content": "a\ud83d b \ud83d\ude00"}}]}'
+    text = parse_reply(parse_json(body), TIMING).text
+    assert text == "a� b \U0001f600"
+    orjson.dumps(text)
+
+
+def test_whole_text_leaves_text_alone() -> None:
+    assert whole_text("é 中文 \U0001f600 \x00") == "é 中文 \U0001f600 \x00"

@@ -1,0 +1,244 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from evalkit.scoring.health import health_flags
+from evalkit.types import Flag, Language
+
+REAL = [
+    json.loads(line)
+    for line in Path(__file__).with_name("real_completions.jsonl").read_text("utf-8").splitlines()
+]
+
+
+def flags(text: str | None, language: Language | None = "en") -> set[Flag]:
+    return set(health_flags(text, "stop", language))
+
+
+@pytest.mark.parametrize("real", REAL, ids=lambda real: real["id"])
+def test_real_completions_get_the_flags_a_reader_gives(real: dict[str, Any]) -> None:
+    found = health_flags(real["text"], real["finish_reason"], real["language"])
+    assert sorted(flag.value for flag in found) == sorted(real["flags"])
+
+
+def test_the_fixtures_hold_both_healthy_and_broken_answers() -> None:
+    loops = [real for real in REAL if "loop" in real["flags"]]
+    healthy = [real for real in REAL if not real["flags"]]
+    assert len(loops) >= 4
+    assert len(healthy) >= 6
+
+
+def test_truncation_is_what_the_server_says() -> None:
+    assert health_flags("An answer.", "length", "en") == (Flag.TRUNCATED,)
+    assert health_flags("An answer.", "stop", "en") == ()
+    assert health_flags("An answer.", None, "en") == ()
+
+
+@pytest.mark.parametrize("text", [None, "", " \n\t", "\u3000\u00a0"])
+def test_blank_is_empty(text: str | None) -> None:
+    assert flags(text) == {Flag.EMPTY}
+
+
+def test_a_budget_spent_on_reasoning_is_truncation_alone() -> None:
+    assert health_flags(None, "length", "en") == (Flag.TRUNCATED,)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The answer is the answer is " + "the answer is " * 30,
+        "I am here to help. " * 12,
+        "今天的天气很好。" * 15,
+        "猫！" * 60,
+        "1. " + "1. " * 80,
+        "ha" * 200,
+        "Some text first.\n\n" + "# Title\n\n" * 40,
+        "Dear teacher,\n" + "Thank you for your unwavering support and dedication.\n" * 5,
+        "First. " + "We went to the old town and saw the river. And then? " * 6 + "That was it.",
+        "是" * 300,
+        "ok " * 100,
+    ],
+)
+def test_repetition_without_end_is_a_loop(text: str) -> None:
+    assert Flag.LOOP in flags(text, None)
+
+
+TABLE = "| name | value |\n|---|---|\n" + "".join(f"| item {i} | 0 |\n" for i in range(80))
+PROGRAM = "```python\n" + "x = [0, 0, 0, 0]\n" * 30 + "```"
+ITEMS = "\n".join(f"{i}. Item number {i} is ready." for i in range(1, 60))
+TIMES = "\n".join(f"7 x {i} = {7 * i}" for i in range(1, 40))
+REFRAIN = "\n".join(
+    f"{verse}\nRow, row, row your boat, gently down the stream.\n"
+    for verse in (
+        "The morning came with golden light across the quiet lake.",
+        "A heron stood among the reeds and watched the water shake.",
+        "My brother held the wooden oar and sang a song of home.",
+        "And when the evening bells had rung we had no wish to roam.",
+    )
+)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        TABLE, PROGRAM, ITEMS, TIMES, REFRAIN,
+        "-" * 80 + "\nA title\n" + "=" * 80,
+        "no no no no, that is very very very wrong",
+        "Ha ha ha ha!",
+        "[" + ", ".join(["0"] * 30) + "]",
+        "Yes.\nYes.\nNo.\nYes.\nYes.",
+        "A: 1\nB: 2\nA: 1\nB: 2",
+        json.dumps([{"id": i, "name": f"user{i}", "active": True} for i in range(40)], indent=1),
+        "一、苹果\n二、香蕉\n三、梨子\n四、桃子\n五、葡萄",
+        "2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46",
+        "........",
+        "10" * 10,
+    ],
+)  # fmt: skip
+def test_legitimate_repetition_is_no_loop(text: str) -> None:
+    assert flags(text, None) == set()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "The \ufffd\ufffd\ufffd sea",
+        "a\x00b\x01c",
+        "He said \ud83d and \ude00.",
+        "<|im_start|>assistant<|im_end|> Paris",
+        "word слово λέξη كلمة 단어 שפה คำ शब्द",
+        "Themorningcameandtheydecidedtowalkalongthegreatriverside "
+        "untiltheeveningbellshadrungoverthequietvillagehouses one two three four",
+    ],
+)
+def test_broken_text_is_garbled(text: str) -> None:
+    assert Flag.GARBLED in flags(text, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It costs 5 € — that’s naïve… “quoted” ✓ 🎉 👩‍👩‍👧",
+        "The cut letter is \ufffd",
+        "α + β = γ, and Москва is Moscow, 北京 is Beijing, 東京 (とうきょう) is Tokyo.",
+        "\x1b[1mbold\x1b[0m\f",
+        "Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft is long.",
+        "```\n" + "QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9w" * 5 + "\n```",
+        "مرحبا بالعالم",
+    ],
+)
+def test_unusual_text_is_not_garbled(text: str) -> None:
+    assert Flag.GARBLED not in flags(text, None)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("这是一个完全用中文写的回答，没有英文。", "en"),
+        ("Это ответ на русском языке, и он довольно длинный.", "en"),
+        ("This is an answer in English, though Chinese was wanted.", "zh"),
+        ("これは日本語で書かれた答えです。とても長い文です。", "zh"),
+    ],
+)
+def test_an_answer_in_another_script_is_flagged(text: str, language: Language) -> None:
+    assert flags(text, language) == {Flag.WRONG_LANGUAGE}
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("Paris", "zh"),
+        ("42", "zh"),
+        ("3.14 km/h = 0.87 m/s", "zh"),
+        ("Albert Einstein and Niels Bohr", "zh"),
+        ("答案是 Albert Einstein and the theory of general relativity.", "zh"),
+        ("```python\ndef add(first, second):\n    return first + second\n```", "zh"),
+        ('{"name": "Anna"}', "zh"),
+        ("北京", "en"),
+        ("The word for it is 你好世界, which means hello.", "en"),
+        ("Le chat est sur la table et il dort bien.", "en"),
+        ("", "zh"),
+    ],
+)
+def test_names_terms_and_code_are_no_language_switch(text: str, language: Language) -> None:
+    assert Flag.WRONG_LANGUAGE not in flags(text, language)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I'm sorry, but I can't help with that.",
+        "I’m sorry, but I can’t assist with that request.",
+        "I cannot fulfill this request.",
+        "As an AI language model, I don't have personal opinions.",
+        "I am unable to provide that.",
+        "抱歉，我无法提供这方面的帮助。",
+        "对不起，我不能完成这个请求。",
+        "作为一个人工智能，我无法回答。",
+    ],
+)
+def test_declining_is_a_refusal(text: str) -> None:
+    assert Flag.REFUSED in flags(text, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "I don't know.",
+        "I'm sorry, I don't know who that is.",
+        "I cannot find this in the passage.",
+        "我不知道。",
+        "抱歉，我不知道。",
+        "The law cannot help people who can't provide proof.",
+        "She said: I am sorry that you are ill.",
+        "They could not write or create anything.",
+        "You cannot divide by zero.",
+    ],
+)
+def test_not_knowing_and_talking_of_refusals_is_none(text: str) -> None:
+    assert Flag.REFUSED not in flags(text, None)
+
+
+ANY_TEXT = st.text(alphabet=st.characters(exclude_categories=()), max_size=300)
+
+
+@given(ANY_TEXT, st.integers(1, 30), st.sampled_from(["stop", "length", None]))
+def test_any_text_gets_flags_once(text: str, times: int, finish_reason: str | None) -> None:
+    for language in ("en", "zh", None):
+        found = health_flags(text * times, finish_reason, language)
+        assert len(set(found)) == len(found)
+
+
+@pytest.mark.parametrize(
+    "unit", ["a", "a ", "\n", "`", "```\n", "猫！", "\x00", "http://", "|", "ab\n", "i am sorry "]
+)
+def test_ten_megabytes_take_no_time(unit: str) -> None:
+    # A pattern that backtracks would need hours here; the suite's patience is the limit.
+    health_flags(unit * (10_000_000 // len(unit)), "stop", "zh")
+
+
+def test_a_cut_answer_that_was_still_repeating_is_a_loop() -> None:
+    unit = "The choir meets on Wednesdays in the old church near the river. "
+    three = unit * 2 + unit[:30]
+    assert Flag.LOOP in health_flags("It is said that " + three, "length", "en")
+    # The same text, had it ended by itself, is only a repetition.
+    assert Flag.LOOP not in health_flags("It is said that " + three, "stop", "en")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "\n".join(f"| row {i} | value {i * i} | note {i % 7} |" for i in range(40)),
+        "\n".join(f"{i}. Item number {i} costs {i * 3} coins." for i in range(1, 40)),
+        "```python\n" + "\n".join(f"    assert f({i}) == {i + 1}" for i in range(40)),
+        "She walked to the market, bought bread, and then she walked home by the river. The",
+    ],
+)
+def test_a_cut_list_table_or_program_is_no_loop(text: str) -> None:
+    assert health_flags(text, "length", "en") == (Flag.TRUNCATED,)

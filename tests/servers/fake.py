@@ -1,0 +1,293 @@
+"""A fault-injecting OpenAI-compatible server on a real socket.
+
+In a test: `with FakeServer(Script(...)) as server: server.url`. As a program:
+`python -m tests.servers.fake --port 0 [--script FILE] [--log FILE]` prints its URL.
+"""
+
+from __future__ import annotations
+
+import argparse
+import asyncio
+import hashlib
+import json
+import threading
+from collections import Counter
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any, Self
+
+from aiohttp import web
+
+KINDS = (
+    "429",
+    "500",
+    "503",
+    "400",
+    "400-context",
+    "401",
+    "404",
+    "reset",
+    "hang",
+    "cut",
+    "short",
+    "html",
+    "error-200",
+    "no-choices",
+    "null",
+)
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Goes wrong for prompts that contain `match`: one of KINDS, or `leak` (repeats the key).
+
+    `times` is how many tries of each prompt are hit (`None`: all of them), `rate` is the
+    share of prompts that are hit at all, chosen by their hash and so always the same.
+    """
+
+    kind: str
+    match: str = ""
+    times: int | None = None
+    rate: float = 1.0
+    retry_after: str | None = None
+
+    def hits(self, prompt: str, tries_before: int) -> bool:
+        if self.match not in prompt or (self.times is not None and tries_before >= self.times):
+            return False
+        mark = int(hashlib.sha256(prompt.encode()).hexdigest()[:8], 16) / 0xFFFFFFFF
+        return mark <= self.rate
+
+
+@dataclass(frozen=True)
+class Script:
+    """What the server answers: by the prompt, else `echo: <prompt>`."""
+
+    answers: Mapping[str, str] = field(default_factory=dict)
+    faults: tuple[Fault, ...] = ()
+    delay: float = 0.0
+    models: tuple[str, ...] | None = ("fake",)
+    key: str | None = None
+    pages: Mapping[str, Any] = field(default_factory=dict)
+    message: Mapping[str, Any] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, path: Path) -> Script:
+        data = json.loads(path.read_text("utf-8"))
+        data["faults"] = tuple(Fault(**fault) for fault in data.get("faults", ()))
+        return cls(**data)
+
+    def write(self, path: Path) -> Path:
+        path.write_text(json.dumps(asdict(self)), "utf-8")
+        return path
+
+
+class Server:
+    """The handlers. `log` holds every chat request's prompt, body and headers."""
+
+    def __init__(self, script: Script, log_path: Path | None = None) -> None:
+        self.script = script
+        self.log: list[dict[str, Any]] = []
+        self.in_flight = self.most_in_flight = 0
+        self._tries: Counter[str] = Counter()
+        self._log_path = log_path
+        self._leaving = asyncio.Event()
+
+    def app(self) -> web.Application:
+        app = web.Application()
+        app.router.add_post("/v1/chat/completions", self.chat)
+        app.router.add_get("/{page:.*}", self.page)
+        app.on_shutdown.append(self._leave)
+        return app
+
+    async def _leave(self, _app: web.Application) -> None:
+        self._leaving.set()
+
+    async def page(self, request: web.Request) -> web.Response:
+        if self._refused(request):
+            return web.json_response({"error": {"message": "wrong key"}}, status=401)
+        if request.path in self.script.pages:
+            return web.json_response(self.script.pages[request.path])
+        if request.path == "/v1/models" and self.script.models is not None:
+            entries = [{"id": name, "object": "model", "created": 1} for name in self.script.models]
+            return web.json_response({"object": "list", "data": entries})
+        return web.json_response({"detail": "Not Found"}, status=404)
+
+    async def chat(self, request: web.Request) -> web.StreamResponse:
+        self.in_flight += 1
+        self.most_in_flight = max(self.most_in_flight, self.in_flight)
+        try:
+            return await self._chat(request)
+        finally:
+            self.in_flight -= 1
+
+    async def _chat(self, request: web.Request) -> web.StreamResponse:
+        body = await request.json()
+        prompt = body["messages"][-1]["content"]
+        tries, self._tries[prompt] = self._tries[prompt], self._tries[prompt] + 1
+        self._write({"prompt": prompt, "try": tries + 1, "body": body}, request)
+        if self._refused(request):
+            return web.json_response({"error": {"message": "wrong key"}}, status=401)
+        if self.script.delay:
+            await asyncio.sleep(self.script.delay)
+        for fault in self.script.faults:
+            if fault.hits(prompt, tries):
+                return await self._fail(fault, request)
+        return web.json_response(self._answer(prompt, body))
+
+    def _refused(self, request: web.Request) -> bool:
+        key = self.script.key
+        return key is not None and request.headers.get("Authorization") != f"Bearer {key}"
+
+    def _write(self, entry: dict[str, Any], request: web.Request) -> None:
+        self.log.append({**entry, "headers": dict(request.headers)})
+        if self._log_path is not None:
+            with self._log_path.open("a", encoding="utf-8") as file:
+                file.write(json.dumps(entry) + "\n")
+
+    def _answer(self, prompt: str, body: Mapping[str, Any]) -> dict[str, Any]:
+        text = self.script.answers.get(prompt, f"echo: {prompt}")
+        message = {"role": "assistant", "content": text, **self.script.message}
+        return {
+            "id": "x",
+            "model": body["model"],
+            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "usage": {
+                "prompt_tokens": len(prompt.split()),
+                "completion_tokens": len(text.split()),
+            },
+        }
+
+    async def _fail(self, fault: Fault, request: web.Request) -> web.StreamResponse:
+        if fault.kind == "leak":
+            said = f"bad key {request.headers.get('Authorization')}"
+            return web.json_response({"error": {"message": said}}, status=400)
+        headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
+        if fault.kind in _STATUSES:
+            status, text = _STATUSES[fault.kind]
+            error = {"error": {"message": text, "code": status}}
+            return web.json_response(error, status=status, headers=headers)
+        if fault.kind in _BODIES:
+            return web.json_response(_BODIES[fault.kind])
+        special: Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]] = {
+            "reset": _reset,
+            "short": _short,
+            "hang": self._hang,
+            "cut": _cut,
+            "html": _html,
+        }
+        return await special[fault.kind](request)
+
+    async def _hang(self, _request: web.Request) -> web.StreamResponse:
+        await self._leaving.wait()
+        return web.Response(status=503)
+
+
+_STATUSES = {
+    "429": (429, "slow down"),
+    "500": (500, "something broke"),
+    "503": (503, "loading model"),
+    "400": (400, "temperature must be a number"),
+    "400-context": (400, "This model's maximum context length is 16 tokens."),
+    "401": (401, "invalid key"),
+    "404": (404, "The model does not exist."),
+}
+_BODIES: Mapping[str, Any] = {
+    "error-200": {"error": {"message": "engine died", "code": 500}},
+    "no-choices": {"id": "x", "choices": []},
+    "null": {
+        "id": "x",
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "stop"}
+        ],
+    },
+}
+
+
+async def _cut(_request: web.Request) -> web.StreamResponse:
+    return web.Response(text='{"id": "x", "choices": [{"mess', content_type="application/json")
+
+
+async def _html(_request: web.Request) -> web.StreamResponse:
+    return web.Response(text="<html><body>Bad gateway</body></html>", content_type="text/html")
+
+
+async def _reset(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.abort()
+    return web.Response()
+
+
+async def _short(request: web.Request) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Length": "1000"})
+    await response.prepare(request)
+    await response.write(b'{"choices": [')
+    assert request.transport is not None
+    request.transport.abort()
+    return response
+
+
+class FakeServer:
+    """The server in a thread of this process, on a free port."""
+
+    def __init__(self, script: Script | None = None, port: int = 0) -> None:
+        self.server = Server(script or Script())
+        self._port = port
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._run, daemon=True)
+        self.url = ""
+
+    @property
+    def log(self) -> list[dict[str, Any]]:
+        """Every chat request so far."""
+        return self.server.log
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._loop.stop)
+        self._thread.join(10)
+
+    def _run(self) -> None:
+        asyncio.set_event_loop(self._loop)
+        runner, self.url = self._loop.run_until_complete(start(self.server, self._port))
+        self._ready.set()
+        self._loop.run_forever()
+        self._loop.run_until_complete(runner.cleanup())
+        self._loop.run_until_complete(self._loop.shutdown_asyncgens())
+        self._loop.close()
+
+
+async def start(server: Server, port: int) -> tuple[web.AppRunner, str]:
+    """Start serving on 127.0.0.1."""
+    runner = web.AppRunner(server.app(), shutdown_timeout=0.5)
+    await runner.setup()
+    site = web.TCPSite(runner, "127.0.0.1", port)
+    await site.start()
+    host, bound = runner.addresses[0][:2]
+    return runner, f"http://{host}:{bound}"
+
+
+async def _serve(script: Script, port: int, log_path: Path | None) -> None:
+    _, url = await start(Server(script, log_path), port)
+    print(url, flush=True)
+    await asyncio.Event().wait()
+
+
+def main() -> None:
+    """Run as a program."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--port", type=int, default=0)
+    parser.add_argument("--script", type=Path)
+    parser.add_argument("--log", type=Path)
+    arguments = parser.parse_args()
+    script = Script.read(arguments.script) if arguments.script else Script()
+    asyncio.run(_serve(script, arguments.port, arguments.log))
+
+
+if __name__ == "__main__":
+    main()
