@@ -5,6 +5,8 @@ Found out about xllamacpp 2026.10, and why the code is as it is:
 - Starting and stopping hold Python's lock from beginning to end, and stopping waits for
   ever when the server's main loop does not run yet or a request is being worked on. An
   answer of `/slots`, which passes through that loop, shows that stopping is safe.
+- It does not notice that a client has gone away and works on for nobody. An engine that
+  does so is left alone: the end of the process ends it too.
 - Threads that wait for each other spin. When something else wants a core, requests then
   stand still for minutes (16 short prompts: over 120 s; 15 to 19 s when they sleep instead,
   on two cores under load). So they sleep, unless the user's environment says otherwise.
@@ -105,7 +107,7 @@ class Engine:
         try:
             _await_slots(self.url, idle=True, seconds=_IDLE_SECONDS)
         except ServerError as error:
-            _log.warning("%s It is not stopped before this process ends.", error.message)
+            _log.info("%s It ends with this process.", error.message)
             _never_free(server)
         del server
         gc.collect()
@@ -120,7 +122,7 @@ def _await_slots(url: str, *, idle: bool, seconds: float) -> None:
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     deadline = time.monotonic() + seconds
     while True:
-        reason: object = "it is at work"
+        reason: object = "it is still at work"
         try:
             with opener.open(f"{url}/slots", timeout=seconds) as response:
                 slots = json.load(response)
@@ -129,7 +131,7 @@ def _await_slots(url: str, *, idle: bool, seconds: float) -> None:
         except OSError as error:
             reason = error
         if time.monotonic() > deadline:
-            raise ServerError(f"The engine at {url} does not become ready: {reason}.")
+            raise ServerError(f"llama.cpp at {url} does not become ready: {reason}.")
         time.sleep(_POLL_SECONDS)
 
 

@@ -271,9 +271,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "headline.flips": "翻转",
     "unit.points": "个百分点",
     "unit.none": "",
-    "headline.difference.detail": "95% 置信区间 · 界值 −{margin} 个百分点",
+    "headline.difference.detail": "95% 置信区间 · 各类别均值 · 界值 −{margin} 个百分点",
     "headline.recovery.detail": (
-        "95% 置信区间 · 准确率 {baseline_rate} → {candidate_rate}",
+        "95% 置信区间 · 全部回答 {baseline_rate} → {candidate_rate}",
         "95% 置信区间",
     ),
     "headline.flips.detail": "退步 : 进步，{n} 对 · {p}",
