@@ -62,7 +62,7 @@ def main() -> None:
         finally:
             for server in servers:
                 server.terminate()
-                server.wait(10)
+                server.communicate(timeout=10)
 
 
 def stages(folder: Path, urls: list[str], n: int, connections: int) -> None:

@@ -80,6 +80,7 @@ class Engine:
         """Load a model and serve it. It blocks until the first request could be answered.
 
         Raises:
+            MissingExtraError: When its package cannot be imported.
             ServerError: When it does not load, with the engine's reason.
         """
         try:
@@ -166,8 +167,10 @@ def available_cores() -> int:
 def _server(options: EngineOptions, verbosity: int) -> Any:
     # Read once, when the engine's OpenMP library is loaded.
     os.environ.setdefault("OMP_WAIT_POLICY", "passive")
-    import xllamacpp
-
+    try:
+        import xllamacpp
+    except ImportError as error:
+        raise MissingExtraError("The local endpoint", INSTALL) from error
     params = xllamacpp.CommonParams()
     params.verbosity = verbosity
     params.model.path = str(options.path)

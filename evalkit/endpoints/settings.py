@@ -32,7 +32,10 @@ def check_settings(model: type[SettingsT], name: str, raw: Mapping[str, Any]) ->
     try:
         return model.model_validate(dict(raw))
     except ValidationError as error:
-        first = error.errors(include_input=False, include_url=False)[0]
+        errors = error.errors(include_input=False, include_url=False)
+        # A misspelt key makes the right one missing too: the cause comes first.
+        errors.sort(key=lambda one: one["type"] != "extra_forbidden")
+        first = errors[0]
         key = ".".join(str(part) for part in first["loc"])
         if first["type"] == "extra_forbidden":
             known = sorted(model.model_fields)

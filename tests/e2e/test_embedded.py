@@ -51,7 +51,7 @@ def served(arm: str) -> Iterator[str]:
         yield next(word for word in line if word.startswith("http"))
     finally:
         process.terminate()
-        process.wait(30)
+        process.communicate(timeout=30)
 
 
 def test_two_quantizations_in_process(tmp_path: Path) -> None:

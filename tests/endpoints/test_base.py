@@ -57,7 +57,10 @@ def test_unknown_name_gets_a_suggestion(typed: str, meant: str) -> None:
     [
         ({"kind": "opnai", "base_url": "http://h", "model": "m"}, ["mine", "opnai", "openai"]),
         ({"base_url": "http://h", "model": "m"}, ["mine", "no kind"]),
-        ({"kind": "openai", "base_ulr": "http://h", "model": "m"}, ["mine", "base_ulr|base_url"]),
+        (
+            {"kind": "openai", "base_ulr": "http://h", "model": "m"},
+            ["mine", "base_ulr", "base_url"],
+        ),
         ({"kind": "openai", "base_url": "http://h"}, ["mine", "model"]),
         ({"kind": "openai", "base_url": "h:80", "model": "m"}, ["mine", "base_url"]),
         ({"kind": "openai", "base_url": "http://h:99999", "model": "m"}, ["mine", "base_url"]),
@@ -70,7 +73,7 @@ def test_bad_configuration_is_one_clear_sentence(raw: dict[str, object], words: 
     with pytest.raises(ConfigError) as caught:
         parse_endpoint("mine", raw, OPTIONS)
     for word in words:
-        assert any(part in str(caught.value) for part in word.split("|"))
+        assert word in str(caught.value)
     assert "pydantic" not in str(caught.value).lower()
     assert "\n" not in str(caught.value)
 
