@@ -261,6 +261,40 @@ class SampleView:
     candidate: AnswerView
 
 
+SliceDimension = Literal[
+    "family", "category", "language", "prompt_length", "output_length", "difficulty"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class SliceResult:
+    """One pre-declared part of the prompts; `family` says whose category it is, else `None`.
+
+    `pvalue`: worse than zero and than the rest; `None` when too few. `p_adjusted`: after BH.
+    """
+
+    dimension: SliceDimension
+    value: str
+    family: str | None
+    n: int
+    regressions: int
+    improvements: int
+    difference: Estimate
+    shrunken: float
+    pvalue: float | None
+    p_adjusted: float | None
+    flagged: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Remedy:
+    """Something to do about a finding: for which families (none: all), with its evidence."""
+
+    code: str
+    families: tuple[str, ...] = ()
+    values: Mapping[str, Any] = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True)
 class CandidateResult:
     """One candidate against the baseline."""
@@ -274,6 +308,8 @@ class CandidateResult:
     threats: tuple[Threat, ...]
     causes: Mapping[str, Mapping[str, int]]
     samples: tuple[SampleView, ...]
+    slices: tuple[SliceResult, ...] = ()
+    remedies: tuple[Remedy, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from evalkit.cli.init import init
 from evalkit.cli.plan import plan
 from evalkit.cli.report import report
 from evalkit.cli.run import run
+from evalkit.cli.selftest import selftest
 from evalkit.cli.stats import stats
 from evalkit.cli.tasks import tasks
 from evalkit.errors import EvalKitError, ExitCode
@@ -56,7 +57,7 @@ def cli() -> None:
     """
 
 
-for verb in (compare, run, report, check, tasks, init, plan, stats):
+for verb in (compare, run, report, check, tasks, init, plan, stats, selftest):
     cli.add_command(verb)
 
 

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from evalkit.config import Policy
 from evalkit.decision.attribution import causes_by_family, ran_out
 from evalkit.decision.metrics import MetricPlan, measure, settle
 from evalkit.decision.pairing import Answer, Pair, Pairing
+from evalkit.decision.remedies import find_remedies, lossy_families
+from evalkit.decision.routing import find_route
 from evalkit.decision.samples import sample_views
+from evalkit.decision.slices import find_slices
 from evalkit.decision.summaries import scope_result
 from evalkit.decision.tables import Table, build_table, is_degenerate
 from evalkit.decision.validity import invalid_because
@@ -22,8 +26,43 @@ from evalkit.results import (
     ReasonCode,
     ScopeResult,
     Threat,
+    Verdict,
+    VerdictState,
 )
 from evalkit.types import ScoreStatus, Taskset
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What the rule says of a pairing: every metric, settled, and the verdict."""
+
+    metrics: tuple[MetricResult, ...]
+    verdict: Verdict
+
+
+def decide_pairs(
+    pairing: Pairing,
+    tasksets: Sequence[Taskset],
+    policy: Policy,
+    *,
+    confounders: Sequence[ReasonCode] = (),
+) -> Decision:
+    """Test every metric and decide: the whole rule, and nothing that is only for readers.
+
+    Args:
+        pairing: The candidate's answers joined to the baseline's.
+        tasksets: What was asked, in the order of the report.
+        policy: Fixed before the run.
+        confounders: Reasons of the preflight that make the two arms incomparable.
+    """
+    abstaining = _abstaining(tasksets)
+    by_family = _by_family(pairing.pairs, tasksets)
+    plans = _plans(by_family, abstaining, tasksets, policy)
+    metrics = settle(
+        [measure(plan, _tables(plan, by_family, abstaining), policy) for plan in plans], policy
+    )
+    invalid = (*confounders, *invalid_because(pairing, metrics, policy))
+    return Decision(tuple(metrics), decide(metrics, invalid))
 
 
 def compare_pairs(
@@ -33,6 +72,7 @@ def compare_pairs(
     policy: Policy,
     *,
     confounders: Sequence[ReasonCode] = (),
+    temperature: float = 0.0,
 ) -> CandidateResult:
     """Estimate, test and decide.
 
@@ -42,15 +82,13 @@ def compare_pairs(
         tasksets: What was asked, in the order of the report.
         policy: Fixed before the run.
         confounders: Reasons of the preflight that make the two arms incomparable.
+        temperature: That both arms were sampled at: remedies depend on it.
     """
-    abstaining = frozenset(t.name for t in tasksets if t.measures_hallucination)
+    abstaining = _abstaining(tasksets)
     by_family = _by_family(pairing.pairs, tasksets)
-    plans = _plans(by_family, abstaining, tasksets, policy)
-    measured = settle(
-        [measure(plan, _tables(plan, by_family, abstaining), policy) for plan in plans], policy
-    )
+    decision = decide_pairs(pairing, tasksets, policy, confounders=confounders)
     found: dict[tuple[MetricName, str], MetricResult] = {
-        (result.metric, result.scope): result for result in measured
+        (result.metric, result.scope): result for result in decision.metrics
     }
 
     def scope(name: str, pairs: Sequence[Pair]) -> ScopeResult:
@@ -62,10 +100,9 @@ def compare_pairs(
             hallucination=found.get(("hallucination", name)),
         )
 
-    invalid = (*confounders, *invalid_because(pairing, measured, policy))
-    return CandidateResult(
+    result = CandidateResult(
         endpoint=endpoint,
-        verdict=decide(measured, invalid),
+        verdict=decision.verdict,
         pooled=scope(POOLED, pairing.pairs),
         families=tuple(scope(family, pairs) for family, pairs in by_family.items()),
         degenerate=found["degenerate", POOLED],
@@ -74,6 +111,15 @@ def compare_pairs(
         causes=causes_by_family(pairing.pairs),
         samples=sample_views(pairing.pairs),
     )
+    if result.verdict.state is not VerdictState.INVALID:
+        result = replace(result, slices=find_slices(pairing.pairs))
+    route = find_route(result, by_family, abstaining, avoid=lossy_families(result), policy=policy)
+    remedies = find_remedies(result, policy=policy, temperature=temperature, route=route)
+    return replace(result, remedies=remedies)
+
+
+def _abstaining(tasksets: Sequence[Taskset]) -> frozenset[str]:
+    return frozenset(t.name for t in tasksets if t.measures_hallucination)
 
 
 def _by_family(pairs: Sequence[Pair], tasksets: Sequence[Taskset]) -> dict[str, list[Pair]]:

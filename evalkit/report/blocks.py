@@ -23,6 +23,8 @@ from evalkit.report.model import (
     Number,
     ScopeRow,
 )
+from evalkit.report.remedies import remedy_items
+from evalkit.report.slices import slices_of
 from evalkit.report.text import one_line
 from evalkit.report.threats import threat_items
 from evalkit.report.verdicts import Names
@@ -78,6 +80,8 @@ def candidate_block(
         needed=tuple(tables.needed(words, result)) if verdict.state in _NEEDED_STATES else (),
         regressions=cards.flips(words, names.baseline, result, "regression"),
         improvements=cards.flips(words, names.baseline, result, "improvement"),
+        remedies=remedy_items(words, names, result),
+        slices=slices_of(words, result),
     )
 
 

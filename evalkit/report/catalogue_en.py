@@ -486,4 +486,116 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.legend_bars": "thick 90%, thin 95% interval",
     "ui.skip_link": "Skip to the verdict",
     "ui.offline": "Works offline; nothing is loaded from anywhere.",
+    # Remedies
+    "remedy.RAISE_MAX_TOKENS": (
+        "Raise max_tokens and run again: {baseline_n} answers of {baseline} and {candidate_n} of "
+        "{candidate} were cut off ({regressions} of the regressions).",
+        "Raise max_tokens and run again.",
+    ),
+    "remedy.CHECK_TEMPLATE": (
+        "Check chat template and stop strings of {candidate}: answers flagged {flags}.",
+        "Check chat template and stop strings of {candidate}: empty, looping or unreadable "
+        "answers went from {baseline_n} to {candidate_n} of {n}.",
+        "Check chat template and stop strings of {candidate}.",
+    ),
+    "remedy.RERUN_MISSING": (
+        "Ask the unanswered prompts again with --retry-errors: {baseline} left {baseline_n} and "
+        "{candidate} {candidate_n} of {n} without an answer ({reasons}).",
+        "Ask the unanswered prompts again with --retry-errors: {baseline} left {baseline_n} and "
+        "{candidate} {candidate_n} of {n} without an answer.",
+        "Ask the unanswered prompts again with --retry-errors.",
+    ),
+    "remedy.ROUTE_FAMILIES": (
+        "Route by family: {candidate} for {families}, {baseline} for {kept}. This mix is itself "
+        "non-inferior (accuracy {difference} points, 95% CI {low} to {high}, margin {margin}). "
+        "It was chosen after the answers were seen: confirm it on fresh prompts.",
+        "Route by family: {candidate} for {families}, {baseline} for {kept}.",
+    ),
+    "remedy.ROUTE_UNPROVEN": (
+        "Routing by family is not proven: {candidate} for {families} and {baseline} for {kept} "
+        "is not shown to be non-inferior in every pooled metric (accuracy {difference} points, "
+        "95% CI {low} to {high}, margin {margin}, {n} pairs).",
+        "Routing by family cannot be offered: no family is by itself shown to be non-inferior, "
+        "after correction for choosing among them.",
+    ),
+    "remedy.LOWER_TEMPERATURE": (
+        "Try a temperature below {temperature} for both: {regressions} regressions stand against "
+        "{improvements} improvements.",
+        "Try a lower temperature.",
+    ),
+    "remedy.CURB_LOOPS": (
+        "Curb loops with the sampling that the model's authors recommend: looping answers rose "
+        "from {baseline_n} to {candidate_n} at temperature {temperature}.",
+        "Curb loops with the sampling that the model's authors recommend.",
+    ),
+    "remedy.ADD_RETRIEVAL": (
+        "Give the model the facts by retrieval: {metric} in {families} changed by {difference} "
+        "points (95% CI {low} to {high}, {n} pairs), mostly through wrong answers, not broken "
+        "ones.",
+        "Give the model the facts by retrieval.",
+    ),
+    "remedy.MIXED_PRECISION": (
+        "Keep sensitive layers at a higher precision (mixed precision), or serve a larger model "
+        "at low bits: {families} are degraded alike ({regressions} regressions against "
+        "{improvements} improvements).",
+        "Keep sensitive layers at a higher precision, or serve a larger model at low bits.",
+    ),
+    "remedy.MORE_PROMPTS": (
+        "Run about {more} more prompts, with the declared plan: {most} has {n} pairs so far.",
+        "Run more prompts.",
+    ),
+    "remedy.other": "{code}",
+    # Slices
+    "slice.family": "family",
+    "slice.category": "category",
+    "slice.language": "language",
+    "slice.prompt_length": "prompt length",
+    "slice.output_length": "length of the baseline's answer",
+    "slice.difficulty": "difficulty",
+    "slice_value.category": "{family}: {value}",
+    "slice_value.tokens": "{value} tokens",
+    "prompt_length.short": "short",
+    "prompt_length.medium": "medium",
+    "prompt_length.long": "long",
+    "difficulty.easy": "easy",
+    "difficulty.medium": "medium",
+    "difficulty.hard": "hard",
+    "slice.flagged": "worse here",
+    "slice.unflagged": "not flagged",
+    "slice.line": (
+        "{dimension} {value}: {difference} points {interval}, {n} pairs, regressions : "
+        "improvements {flips}"
+    ),
+    "slices.found": (
+        "{flagged} of {tested} slices are worse than zero and worse than the rest "
+        "(false discovery rate 10%)."
+    ),
+    "slices.none": (
+        "None of {tested} slices is worse than zero and worse than the rest (false discovery "
+        "rate 10%)."
+    ),
+    "slices.untested": "No slice has enough pairs to be tested.",
+    "slices.too_few": "Too few pairs for a test, here or in the rest: {names}.",
+    "slices.join": ", ",
+    "table.slices": "All slices that were tested",
+    "table.flagged": "Slices that are worse",
+    "col.slice": "Slice",
+    "col.dimension": "Cut by",
+    "col.pairs": "Pairs",
+    "col.difference": "Difference, points [95%\u00a0CI]",
+    "col.shrunken": "Shrunken",
+    "col.flips": "Regressions : improvements",
+    "col.adjusted": "Worse (BH)",
+    "col.state": "Reads as",
+    "method.slices.name": "Slices",
+    "method.slices": (
+        "Only cuts that were fixed beforehand are looked at. A slice is tested one-sided for a "
+        "loss below zero and below the rest of the prompts; the larger p-value counts, after "
+        "Benjamini & Hochberg, JRSS-B 57:289 (1995), at 10% over all slices. The shrunken "
+        "difference is drawn toward the mean as far as its noise asks for: Efron & Morris, "
+        "JASA 70:311 (1975), with the variance of DerSimonian & Kacker, Contemporary Clinical "
+        "Trials 28:105 (2007). Slices explain, they do not gate."
+    ),
+    "ui.remedies": "What to do, in this order",
+    "ui.slices": "Slices",
 }

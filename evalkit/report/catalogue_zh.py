@@ -465,4 +465,104 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.legend_bars": "粗线 90%、细线 95% 区间",
     "ui.skip_link": "跳到结论",
     "ui.offline": "可离线使用，不从任何地方加载内容。",
+    # Remedies
+    "remedy.RAISE_MAX_TOKENS": (
+        "提高 max_tokens 后重新运行：{baseline} 有 {baseline_n} 个、{candidate} 有 {candidate_n} "
+        "个回答被截断（退步中有 {regressions} 个由此而来）。",
+        "提高 max_tokens 后重新运行。",
+    ),
+    "remedy.CHECK_TEMPLATE": (
+        "检查 {candidate} 的对话模板和停止串：带标记的回答为{flags}。",
+        "检查 {candidate} 的对话模板和停止串：{n} 个回答中，空白、循环或无法读取的由 "
+        "{baseline_n} 个变为 {candidate_n} 个。",
+        "检查 {candidate} 的对话模板和停止串。",
+    ),
+    "remedy.RERUN_MISSING": (
+        "用 --retry-errors 重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
+        "{candidate} 有 {candidate_n} 个没有回答（{reasons}）。",
+        "用 --retry-errors 重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
+        "{candidate} 有 {candidate_n} 个没有回答。",
+        "用 --retry-errors 重新询问没有回答的题目。",
+    ),
+    "remedy.ROUTE_FAMILIES": (
+        "按类别分流：{families}用 {candidate}，{kept}用 {baseline}。这一组合本身不劣（准确率 "
+        "{difference} 个百分点，95% 置信区间 {low} 至 {high}，界值 {margin}）。它是在看到回答之后"
+        "选定的：请用新题目确认。",
+        "按类别分流：{families}用 {candidate}，{kept}用 {baseline}。",
+    ),
+    "remedy.ROUTE_UNPROVEN": (
+        "按类别分流未获证明：{families}用 {candidate}、{kept}用 {baseline} 时，未能证明每个合并"
+        "指标都不劣（准确率 {difference} 个百分点，95% 置信区间 {low} 至 {high}，界值 {margin}，"
+        "{n} 对）。",
+        "无法建议按类别分流：在校正多重选择之后，没有一个类别本身被证明不劣。",
+    ),
+    "remedy.LOWER_TEMPERATURE": (
+        "二者都试用低于 {temperature} 的温度：退步 {regressions} 个，进步 {improvements} 个。",
+        "试用更低的温度。",
+    ),
+    "remedy.CURB_LOOPS": (
+        "用模型作者推荐的采样参数抑制循环：在温度 {temperature} 下，循环的回答由 {baseline_n} 个"
+        "增至 {candidate_n} 个。",
+        "用模型作者推荐的采样参数抑制循环。",
+    ),
+    "remedy.ADD_RETRIEVAL": (
+        "用检索为模型提供事实：{families}的{metric}变化 {difference} 个百分点（95% 置信区间 "
+        "{low} 至 {high}，{n} 对），主要是答错，而不是回答损坏。",
+        "用检索为模型提供事实。",
+    ),
+    "remedy.MIXED_PRECISION": (
+        "对敏感层保留更高精度（混合精度），或以低比特部署更大的模型：{families}都已受损（退步 "
+        "{regressions} 个，进步 {improvements} 个）。",
+        "对敏感层保留更高精度，或以低比特部署更大的模型。",
+    ),
+    "remedy.MORE_PROMPTS": (
+        "按事先声明的方案再运行约 {more} 道题：{most}目前有 {n} 对。",
+        "运行更多题目。",
+    ),
+    "remedy.other": "{code}",
+    # Slices
+    "slice.family": "类别",
+    "slice.category": "子类",
+    "slice.language": "语言",
+    "slice.prompt_length": "题目长度",
+    "slice.output_length": "基线回答长度",
+    "slice.difficulty": "难度",
+    "slice_value.category": "{family}：{value}",
+    "slice_value.tokens": "{value} 词元",
+    "prompt_length.short": "短",
+    "prompt_length.medium": "中",
+    "prompt_length.long": "长",
+    "difficulty.easy": "易",
+    "difficulty.medium": "中",
+    "difficulty.hard": "难",
+    "slice.flagged": "此处更差",
+    "slice.unflagged": "未标记",
+    "slice.line": (
+        "{dimension} {value}：{difference} 个百分点 {interval}，{n} 对，退步 : 进步 {flips}"
+    ),
+    "slices.found": "{tested} 个切片中有 {flagged} 个低于零且比其余更差（错误发现率 10%）。",
+    "slices.none": "{tested} 个切片中没有一个低于零且比其余更差（错误发现率 10%）。",
+    "slices.untested": "没有一个切片有足够的配对可供检验。",
+    "slices.too_few": "本切片或其余部分配对太少，未作检验：{names}。",
+    "slices.join": "、",
+    "table.slices": "所有经过检验的切片",
+    "table.flagged": "更差的切片",
+    "col.slice": "切片",
+    "col.dimension": "划分依据",
+    "col.pairs": "对数",
+    "col.difference": "差值，百分点 [95%\u00a0CI]",
+    "col.shrunken": "收缩估计",
+    "col.flips": "退步 : 进步",
+    "col.adjusted": "更差（BH）",
+    "col.state": "判读",
+    "method.slices.name": "切片",
+    "method.slices": (
+        "只看事先固定的划分。对每个切片作单侧检验：差值低于零，并且低于其余题目；取两个 p 值中较大"
+        "者，对全部切片按 10% 作错误发现率校正（Benjamini & Hochberg, JRSS-B 57:289, 1995）。"
+        "收缩估计按噪声大小把差值拉向均值：Efron & Morris, JASA 70:311 (1975)，方差取自 "
+        "DerSimonian & Kacker, Contemporary Clinical Trials 28:105 (2007)。切片只作说明，"
+        "不参与门禁。"
+    ),
+    "ui.remedies": "按此顺序处理",
+    "ui.slices": "切片",
 }

@@ -89,3 +89,7 @@ def _print_block(console: Console, view: View, block: CandidateBlock) -> None:
     console.print(Text(f"{ui['threats']}"))
     for threat in block.threats:
         console.print(Text(f"  {threat.icon} {threat.text}"))
+    if block.remedies:
+        console.print(Text(ui["remedies"]))
+    for place, remedy in enumerate(block.remedies, 1):
+        console.print(Text(f"  {place}. {remedy.text}"))

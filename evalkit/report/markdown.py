@@ -91,6 +91,19 @@ def _block(view: View, block: CandidateBlock, flips_shown: int) -> Iterator[str]
             step = f" → {escaped(reason.step)}" if reason.step else ""
             yield f"- {code(reason.code)}: {escaped(reason.text)}{step}"
         yield ""
+    if block.remedies:
+        yield f"**{ui['remedies']}**"
+        yield ""
+        for place, remedy in enumerate(block.remedies, 1):
+            yield f"{place}. {escaped(remedy.text)}"
+        yield ""
+    flagged = [row for row in block.slices.rows if row.flagged]
+    if flagged:
+        yield f"**{ui['slices']}**: {escaped(block.slices.lead)}"
+        yield ""
+        for row in flagged:
+            yield f"- {escaped(row.text)}"
+        yield ""
     if flips_shown and block.regressions.cards:
         yield from _regressions(view, block, flips_shown)
 

@@ -211,6 +211,45 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class RemedyItem:
+    """One thing to do, with the finding that calls for it. `families` are keys."""
+
+    code: str
+    families: tuple[str, ...]
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class SliceRow:
+    """One slice. `shrunken` is a fraction; `tested` is false where pairs are too few."""
+
+    dimension: str
+    value: str
+    family: str | None
+    label: str
+    n: int
+    regressions: int
+    improvements: int
+    difference: Number
+    shrunken: float
+    p_adjusted: float | None
+    tested: bool
+    flagged: bool
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Slices:
+    """The screen of slices: a sentence, its rows, and the same as tables."""
+
+    lead: str
+    rows: tuple[SliceRow, ...]
+    flagged: Table | None
+    tested: Table | None
+    too_few: str
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCard:
     """One arm's answer to one sample; `facts` are label and value."""
 
@@ -269,6 +308,8 @@ class CandidateBlock:
     needed: tuple[NeededRow, ...]
     regressions: Flips
     improvements: Flips
+    remedies: tuple[RemedyItem, ...]
+    slices: Slices
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from evalkit.report.model import CandidateBlock, MetricRow, Number, Reason, ScopeRow, View
+from evalkit.report.model import (
+    CandidateBlock,
+    MetricRow,
+    Number,
+    Reason,
+    ScopeRow,
+    SliceRow,
+    View,
+)
 from evalkit.results import MetricState
 
 
@@ -43,6 +51,11 @@ def _candidate(block: CandidateBlock) -> dict[str, Any]:
         "threats": [
             {"code": item.code, "level": item.level, "text": item.text} for item in block.threats
         ],
+        "remedies": [
+            {"code": item.code, "families": list(item.families), "text": item.text}
+            for item in block.remedies
+        ],
+        "slices": [_slice(row) for row in block.slices.rows],
     }
 
 
@@ -91,6 +104,22 @@ def _metric(row: MetricRow) -> dict[str, Any]:
         "outcome": row.outcome,
         "gated": row.gated,
         "text": row.text,
+    }
+
+
+def _slice(row: SliceRow) -> dict[str, Any]:
+    return {
+        "dimension": row.dimension,
+        "value": row.value,
+        "family": row.family,
+        "n": row.n,
+        "difference": _number(row.difference),
+        "shrunken": row.shrunken,
+        "regressions": row.regressions,
+        "improvements": row.improvements,
+        "p_adjusted": row.p_adjusted,
+        "tested": row.tested,
+        "flagged": row.flagged,
     }
 
 

@@ -27,6 +27,7 @@ _METHODS: Final = (
     "flips",
     "hallucination",
     "missing",
+    "slices",
 )
 _SHOWN_FIRST: Final = (
     "model",

@@ -20,6 +20,8 @@ _END = 50_000
 _TAIL = 6_000
 
 _FENCE = re.compile(r"^[ \t]*(?:```|~~~)")
+_LAST = 400
+_UNIT = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
 _LETTER = re.compile(r"[^\W\d_]")
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 
@@ -80,7 +82,9 @@ def is_loop(text: str, prose: str, *, cut: bool = False) -> bool:
 
     Two signs: the text ends in many copies of one unit, or one sentence makes up most of
     the prose. (A compression ratio added nothing to them on real loops, and took JSON and
-    numbered lists for loops.)
+    numbered lists for loops.) A third one holds only for a text that was cut: hardly a
+    new word in its last lines. Lists, tables and programs have at least one new word in
+    four there, loops of the broken model fewer than one in five.
 
     Args:
         text: The answer.
@@ -88,7 +92,9 @@ def is_loop(text: str, prose: str, *, cut: bool = False) -> bool:
         cut: Whether it was cut at `max_tokens`. Then it was still repeating when it ended,
             and a few copies say as much as many in a text that came to an end.
     """
-    return _ends_in_copies(text, cut) or _one_segment_dominates(prose, 3 if cut else 4)
+    if _ends_in_copies(text, cut) or _one_segment_dominates(prose, 3 if cut else 4):
+        return True
+    return cut and _says_nothing_new(prose)
 
 
 def _ends_in_copies(text: str, cut: bool) -> bool:
@@ -138,6 +144,12 @@ def _one_segment_dominates(prose: str, least: int) -> bool:
         return False
     segment, copies = Counter(segments).most_common(1)[0]
     return copies >= least and copies * len(segment) >= 0.6 * sum(map(len, segments))
+
+
+def _says_nothing_new(prose: str) -> bool:
+    """Whether the last lines hold fewer than one new word (or Chinese character) in five."""
+    units = _UNIT.findall(prose.rstrip()[-_LAST:])
+    return len(units) >= 40 and len(set(units)) < 0.2 * len(units)
 
 
 # ---- garbage -------------------------------------------------------------------------

@@ -98,6 +98,7 @@ def _candidate(
         plan.tasksets,
         config.policy,
         confounders=() if config.allow_confounded else found,
+        temperature=plan.sampling.temperature,
     )
     if not config.allow_confounded:
         return result

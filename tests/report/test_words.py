@@ -1,12 +1,13 @@
 import re
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
 import evalkit.report
 from evalkit.errors import UnknownNameError
 from evalkit.report.words import LANGUAGES, Words, fields
-from evalkit.results import MetricState, VerdictState
+from evalkit.results import MetricState, SliceDimension, VerdictState
 from evalkit.types import Flag, Outcome
 
 REASON_CODES = [
@@ -43,6 +44,19 @@ THREAT_CODES = [
     "SKIPPED",
     "CONFOUNDED",
 ]
+REMEDY_CODES = [
+    "RAISE_MAX_TOKENS",
+    "CHECK_TEMPLATE",
+    "RERUN_MISSING",
+    "ROUTE_FAMILIES",
+    "ROUTE_UNPROVEN",
+    "LOWER_TEMPERATURE",
+    "CURB_LOOPS",
+    "ADD_RETRIEVAL",
+    "MIXED_PRECISION",
+    "MORE_PROMPTS",
+]
+DIMENSIONS = get_args(SliceDimension)
 LANGS = sorted(LANGUAGES)
 
 
@@ -66,7 +80,8 @@ def test_every_language_needs_the_same_fields() -> None:
 def test_chinese_is_chinese() -> None:
     same = {k for k, v in LANGUAGES["zh"].items() if v == LANGUAGES["en"][k]}
     allowed = {"unit.none", "col.max_tokens", "prov.version", "ui.attempted_col"}
-    allowed |= {k for k in same if k.startswith("forest.col.")} | {"threat.other", "reason.other"}
+    allowed |= {k for k in same if k.startswith("forest.col.")}
+    allowed |= {"threat.other", "reason.other", "remedy.other"}
     assert same <= allowed
 
 
@@ -75,6 +90,8 @@ def test_every_code_and_state_has_words(lang: str) -> None:
     words = Words(lang)
     wanted = [f"reason.{code}" for code in REASON_CODES]
     wanted += [f"threat.{code}" for code in THREAT_CODES]
+    wanted += [f"remedy.{code}" for code in REMEDY_CODES]
+    wanted += [f"slice.{dimension}" for dimension in DIMENSIONS]
     wanted += [f"state.{s.value}" for s in VerdictState]
     wanted += [f"verdict.{s.value}" for s in VerdictState]
     wanted += [f"metric_state.{s.value}" for s in MetricState]

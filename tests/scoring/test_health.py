@@ -237,8 +237,18 @@ def test_a_cut_answer_that_was_still_repeating_is_a_loop() -> None:
         "\n".join(f"| row {i} | value {i * i} | note {i % 7} |" for i in range(40)),
         "\n".join(f"{i}. Item number {i} costs {i * 3} coins." for i in range(1, 40)),
         "```python\n" + "\n".join(f"    assert f({i}) == {i + 1}" for i in range(40)),
+        "\n".join(f'{{"id": {i}, "name": "item", "ok": true}},' for i in range(60)),
+        "\n".join(f"    if x == {i}:\n        return {i}" for i in range(40)),
+        "\n".join(f"{i} x 7 = {i * 7}" for i in range(60)),
         "She walked to the market, bought bread, and then she walked home by the river. The",
     ],
 )
 def test_a_cut_list_table_or_program_is_no_loop(text: str) -> None:
     assert health_flags(text, "length", "en") == (Flag.TRUNCATED,)
+
+
+def test_a_cut_answer_that_says_nothing_new_is_a_loop() -> None:
+    """Real endings of the model at 3 bits: no exact period, and no word that is new."""
+    circling = "1, 1, 2, 1, 1, 1, 2, 2, 1, " * 6 + "1, 2, 1, 1, 2, 2, 2, 1, 1, 1, 2, 1, " * 5
+    flags = health_flags("In which year: the 2018, " + circling, "length", "en")
+    assert flags == (Flag.TRUNCATED, Flag.LOOP)

@@ -21,6 +21,8 @@ from evalkit.report.sections import (
     needed,
     outcomes,
     regressions,
+    remedies,
+    slices,
 )
 
 
@@ -62,7 +64,9 @@ class PageSection(Protocol):
 
 CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
     first_screen,
+    remedies,
     families,
+    slices,
     metrics,
     needed,
     outcomes,
