@@ -76,25 +76,27 @@ def compare(
     settings = {"policy_hash": config.policy.fingerprint}
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
+        # What is on disk is read first: nothing is asked beside a run that is broken.
+        recorded = {arm.name: _recorded(arm, plan) for arm in arms if arm.recorded is not None}
         await _check_all(arms, config, listener)
         runs = []
         for arm in arms:
-            runs.append(
-                load_run(arm, plan)
-                if arm.recorded is not None
-                else await collect_arm(
-                    arm,
-                    plan,
-                    folder / "runs" / arm.name,
-                    config,
-                    on_event=listener.on_event,
-                    notify=listener.on_stage,
-                    stop=stop,
-                    fresh=fresh,
-                    settings=settings,
-                )
+            if arm.name in recorded:
+                runs.append(recorded[arm.name])
+                continue
+            collected = await collect_arm(
+                arm,
+                plan,
+                folder / "runs" / arm.name,
+                config,
+                on_event=listener.on_event,
+                notify=listener.on_stage,
+                stop=stop,
+                fresh=fresh,
+                settings=settings,
             )
-            _refuse_interrupted(runs[-1])
+            _refuse_interrupted(collected)
+            runs.append(collected)
         return runs
 
     runs = run_with_signals(ask)
@@ -138,7 +140,7 @@ def run(
     collected = run_with_signals(ask)
     _refuse_interrupted(collected)
     listener.on_stage("scoring")
-    return _grade(collected, plan)
+    return _grade(collected, plan, config)
 
 
 def check(
@@ -164,12 +166,12 @@ def check(
     return run_with_signals(ask)
 
 
-def _grade(collected: CollectedRun, plan: Plan) -> GradedRun:
+def _grade(collected: CollectedRun, plan: Plan, config: Config) -> GradedRun:
     # Scorers and statistics cost a second to import: only after the answers are there.
     from evalkit.stages.comparing import GradedRun
     from evalkit.stages.grading import grade
 
-    return GradedRun(collected, grade(collected, plan))
+    return GradedRun(collected, grade(collected, plan, allow_code=config.allow_code))
 
 
 def _decide(
@@ -181,7 +183,7 @@ def _decide(
 
     confounders = _confounders(runs)
     listener.on_stage("scoring")
-    baseline, *candidates = (_grade(run, plan) for run in runs)
+    baseline, *candidates = (_grade(run, plan, config) for run in runs)
     listener.on_stage("comparing")
     comparison = build_comparison(baseline, candidates, plan, config, confounders)
     write_comparison(folder, comparison)
@@ -230,22 +232,62 @@ def _shared_plan(arms: Sequence[Arm], config: Config, listener: Listener) -> Pla
                 f"{', '.join(differing)}.",
                 hint="Record both with the same tasks, limit, epochs, seed and sampling.",
             )
+    _refuse_other_wishes(config, first, first_arm)
     listener.on_stage(f"asking what {first_arm.recorded} was asked")
     return first
 
 
+def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
+    """A recorded run decides what is asked: a flag that says otherwise is not passed over."""
+    record = plan.record()
+    wishes = {
+        "tasks": config.tasks and set(config.tasks) != {row["name"] for row in record["tasksets"]},
+        "limit": config.limit is not None and config.limit != plan.limit,
+        "languages": config.languages and config.languages != plan.languages,
+        "epochs": config.epochs not in (1, plan.epochs),
+        "seed": config.seed not in (0, plan.seed),
+    }
+    refused = [name for name, differs in wishes.items() if differs]
+    if refused:
+        raise UsageError(
+            f"{arm.recorded} was asked other things than {', '.join(refused)} says.",
+            hint="Leave that out, or ask the endpoint again.",
+        )
+
+
+def _recorded(arm: Arm, plan: Plan) -> CollectedRun:
+    run = load_run(arm, plan)
+    _refuse_interrupted(run)
+    return run
+
+
 async def _check_all(arms: Sequence[Arm], config: Config, listener: Listener) -> None:
-    """Fail before the first token is spent when any endpoint cannot be used."""
+    """Fail before the first token is spent: an endpoint is unusable, or two do not compare."""
+    found: dict[str, Preflight] = {}
     for arm in arms:
         if arm.raw is not None:
             listener.on_stage(f"checking {arm.name}")
-            found = await check_arm(arm, config, listener.on_stage)
-            failed = [finding for finding in found.findings if finding.status == "failed"]
+            found[arm.name] = await check_arm(arm, config, listener.on_stage)
+            failed = [f for f in found[arm.name].findings if f.status == "failed"]
             if failed and not config.allow_confounded:
                 raise InvalidComparison(
                     f"Endpoint '{arm.name}' fails the preflight: {failed[0].message}",
                     hint="Mend it, or go on all the same with --allow-confounded.",
                 )
+    baseline = found.get(arms[0].name)
+    if baseline is not None and not config.allow_confounded:
+        for name, preflight in found.items():
+            if preflight is not baseline:
+                _refuse_confounded(arms[0].name, baseline, name, preflight)
+
+
+def _refuse_confounded(one: str, a: Preflight, other: str, b: Preflight) -> None:
+    differing = [f for f in compare_identities(a.identity, b.identity) if f.status == "differs"]
+    if differing:
+        raise InvalidComparison(
+            f"'{one}' and '{other}' cannot be compared: {' '.join(f.message for f in differing)}",
+            hint="Mend it, or decide all the same with --allow-confounded.",
+        )
 
 
 def _refuse_interrupted(collected: CollectedRun) -> None:

@@ -12,10 +12,11 @@ import os
 import re
 from collections.abc import Hashable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import ErrorDetails
 
 from evalkit.errors import ConfigError
 from evalkit.fingerprint import digest
@@ -25,6 +26,11 @@ _VARIABLE = re.compile(r"\$\{(?P<name>[A-Za-z_][A-Za-z0-9_]*)(?::-(?P<default>[^
 
 # Values of such keys may hold credentials, so errors never print them.
 _SECRET = re.compile(r"key|token|header|auth|secret|password|url|body", re.IGNORECASE)
+
+# Servers read a seed as 32 bits.
+Seed = Annotated[int, Field(ge=0, lt=2**31)]
+# Names become folders.
+Name = Annotated[str, Field(pattern=r"^[\w][\w.+-]{0,99}$")]
 
 
 class _Checked(BaseModel):
@@ -41,7 +47,7 @@ class Margins(_Checked):
     accuracy: float = Field(2.0, gt=0, lt=100)
     hallucination: float = Field(2.0, gt=0, lt=100)
     degenerate: float = Field(0.5, gt=0, lt=100)
-    families: dict[Family, float] = Field(default_factory=dict)
+    families: dict[Family, Annotated[float, Field(gt=0, lt=100)]] = Field(default_factory=dict)
 
 
 class Policy(_Checked):
@@ -85,7 +91,7 @@ class SamplingOptions(_Checked):
     repetition_penalty: float = Field(1.0, gt=0)
     presence_penalty: float = 0.0
     frequency_penalty: float = 0.0
-    seed: int = 0
+    seed: Seed = 0
     stop: tuple[str, ...] = ()
     max_tokens: int | None = Field(None, ge=1)
 
@@ -103,14 +109,14 @@ class RequestOptions(_Checked):
 class Config(_Checked):
     """Everything that a configuration file may say."""
 
-    endpoints: dict[str, dict[str, Any]] = Field(default_factory=dict)
+    endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     baseline: str | None = None
     candidates: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     languages: tuple[Language, ...] = ()
     limit: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
-    seed: int = 0
+    seed: Seed = 0
     max_connections: int = Field(4, ge=1, le=4096)
     sampling: SamplingOptions = Field(default_factory=lambda: SamplingOptions())
     requests: RequestOptions = Field(default_factory=lambda: RequestOptions())
@@ -153,10 +159,14 @@ def load_config(
     """
     env = os.environ if environment is None else environment
     raw = _read_yaml(path) if path is not None else {}
-    raw = _expand(raw, env, str(path))
+    try:
+        raw = _expand(raw, env, str(path))
+    except RecursionError:
+        raise ConfigError(f"Configuration file '{path}' refers to itself.") from None
     for override in overrides:
         _apply_override(raw, override)
-    return check_config(raw, where=str(path) if path is not None else "the configuration")
+    where = str(path) if path is not None else "the configuration"
+    return check_config(raw, where=f"{where} with --set" if overrides else where)
 
 
 def check_config(raw: Mapping[str, Any], *, where: str) -> Config:
@@ -282,7 +292,20 @@ def explain_validation(
         hint = f"Did you mean {' or '.join(near)}?" if near else f"Known: {', '.join(known)}."
         return f"Unknown key '{key}' in {where}.", hint
     got = "" if _SECRET.search(key) else f", got {_shown(first['input'])}"
-    return f"Key '{key}' in {where}: {first['msg'].lower()}{got}.", None
+    return f"Key '{key}' in {where}: {_plain(first)}{got}.", None
+
+
+def _plain(error: ErrorDetails) -> str:
+    """Say in plain words what pydantic found."""
+    match error["type"]:
+        case "string_pattern_mismatch":
+            return "a name is made of letters, digits, '.', '_', '+' and '-'"
+        case "tuple_type" | "list_type":
+            return "input should be a list"
+        case "dict_type" | "model_type" | "dataclass_type":
+            return "input should be a group of keys"
+    message = error["msg"]
+    return message[:1].lower() + message[1:]
 
 
 def _shown(value: Any) -> str:

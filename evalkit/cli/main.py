@@ -6,13 +6,13 @@ only case that prints a traceback.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import logging
-import os
 import sys
 import traceback
 from collections.abc import Sequence
-from typing import NoReturn
+from typing import NoReturn, TextIO, cast
 
 import click
 
@@ -25,6 +25,7 @@ from evalkit.cli.report import report
 from evalkit.cli.run import run
 from evalkit.cli.selftest import selftest
 from evalkit.cli.stats import stats
+from evalkit.cli.streams import Output, open_missing_streams
 from evalkit.cli.tasks import tasks
 from evalkit.errors import EvalKitError, ExitCode
 
@@ -69,18 +70,18 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     """
     words = list(sys.argv[1:] if arguments is None else arguments)
     logging.getLogger("evalkit").addHandler(logging.NullHandler())
+    open_missing_streams()
+    stdout = sys.stdout
+    sys.stdout = cast(TextIO, Output(stdout))
     try:
         code = cli.main(args=words, prog_name="evalkit", standalone_mode=False)
+        sys.stdout.flush()
     except EvalKitError as error:
         code = _fail(words, error.message, error.hint, error.exit_code)
     except click.ClickException as error:
         code = _usage(words, error)
     except (click.Abort, KeyboardInterrupt):
         code = _fail(words, "Interrupted.", None, ExitCode.INTERRUPTED)
-    except BrokenPipeError:
-        # The reader of our output has gone; Python would complain once more at exit.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        code = ExitCode.OK
     except Exception:  # noqa: BLE001 - the one place where an unknown fault ends
         traceback.print_exc()
         code = _fail(
@@ -89,6 +90,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
             "Please report it with the lines above.",
             ExitCode.INTERNAL,
         )
+    # Python flushes once more at its end, and would turn what was told into exit code 120.
+    sys.stdout = stdout
     sys.exit(code if isinstance(code, int) else ExitCode.OK)
 
 
@@ -112,5 +115,6 @@ def _fail(words: Sequence[str], message: str, hint: str | None, code: int) -> in
     click.echo(f"error: {message}{' ' + hint if hint else ''}", err=True)
     if "--json" in words:
         body = {"error": {"message": message, "hint": hint, "exit_code": code}}
-        click.echo(json.dumps(body, ensure_ascii=False))
+        with contextlib.suppress(EvalKitError):
+            click.echo(json.dumps(body, ensure_ascii=False))
     return code

@@ -8,11 +8,24 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
+from evalkit.errors import UsageError
+
 if TYPE_CHECKING:
     from evalkit.config import Config
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
+
+
+class Folder(click.Path):
+    """A folder that is named: an empty text would be the current one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
+        """Refuse an empty text."""
+        if value == "":
+            self.fail("is empty: name a folder.", param, ctx)
+        return super().convert(value, param, ctx)
+
 
 CONFIG = click.option(
     "-c",
@@ -65,7 +78,7 @@ FRESH = click.option("--fresh", is_flag=True, help="Throw recorded answers away 
 OUTPUT = click.option(
     "-o",
     "--output",
-    type=click.Path(path_type=Path, file_okay=True),
+    type=Folder(path_type=Path),
     help="Folder for everything that is written.",
 )
 DISPLAY = click.option(
@@ -109,8 +122,16 @@ RENDERING = together(LANG, HTML, MARKDOWN, JUNIT)
 
 
 def names(tasks: Sequence[str]) -> tuple[str, ...]:
-    """Split comma-separated names."""
-    return tuple(name.strip() for word in tasks for name in word.split(",") if name.strip())
+    """Split comma-separated names.
+
+    Raises:
+        UsageError: When something was given and it names nothing: an unset variable must
+            not mean "all".
+    """
+    found = tuple(name.strip() for word in tasks for name in word.split(",") if name.strip())
+    if tasks and not found:
+        raise UsageError("--tasks is empty.", hint="Leave it out to ask all tasksets.")
+    return found
 
 
 def read_config(

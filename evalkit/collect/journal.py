@@ -22,6 +22,8 @@ from evalkit.types import Completion
 
 HEADER, COMPLETIONS, LOG = "header.json", "completions.jsonl", "log.txt"
 _DERIVED = ("scores.jsonl",)
+_RESTART = "Move the folder away, or use --fresh to throw its answers away and ask again."
+_KEPT = f"What was answered is still in {COMPLETIONS}. {_RESTART}"
 
 _log = logging.getLogger(__name__)
 
@@ -82,9 +84,10 @@ class RunFolder:
         except FileNotFoundError:
             return None
         except (OSError, ValueError) as error:
-            raise StoreError(f"{path} cannot be read: {error}.") from error
+            what = "is empty" if _is_empty(path) else f"cannot be read: {error}"
+            raise StoreError(f"{path} {what}.", hint=_KEPT) from error
         if not isinstance(header, dict):
-            raise StoreError(f"{path} is not the header of a run.")
+            raise StoreError(f"{path} is not the header of a run.", hint=_KEPT)
         return header
 
     def write_header(self, header: Mapping[str, Any]) -> None:
@@ -236,7 +239,9 @@ class RunFolder:
                         yield number, decode(line)
                     except StoreError as error:
                         where = f"{self.completions_path}, line {number}"
-                        raise StoreError(f"{where}: {error.message}") from error
+                        raise StoreError(
+                            f"{where}: {error.message}", hint=_after_good_lines(number - 1)
+                        ) from error
         except FileNotFoundError:
             return
         except OSError as error:
@@ -257,10 +262,23 @@ def open_run(path: Path) -> RunFolder:
     if not path.exists():
         raise StoreError(f"{path} does not exist.")
     if not is_run_folder(path):
+        if (path / COMPLETIONS).is_file():
+            raise StoreError(f"{path} holds answers, but its {HEADER} is missing.", hint=_KEPT)
         raise StoreError(f"{path} is not a run folder: it has no {HEADER}.")
     folder = RunFolder(path)
     folder.read_header()
     return folder
+
+
+def _is_empty(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size == 0
+
+
+def _after_good_lines(count: int) -> str:
+    if count == 0:
+        return _RESTART
+    lines = "line before it is" if count == 1 else f"{count} lines before it are"
+    return f"The {lines} whole and still there. {_RESTART}"
 
 
 def _reason(error: OSError) -> str:

@@ -9,6 +9,7 @@ from typing import Any, Literal
 
 from evalkit.collect.runner import Sleep
 from evalkit.endpoints.base import Endpoint
+from evalkit.endpoints.urls import server_key
 from evalkit.errors import EndpointError
 from evalkit.fingerprint import identity_key
 from evalkit.types import Identity, Message, Reply, Sampling
@@ -124,11 +125,15 @@ def _distinct(a: Identity, b: Identity) -> Finding:
     evidence = {"baseline": key_a, "candidate": key_b}
     if a.weights_hash is not None and a.weights_hash == b.weights_hash:
         return Finding("distinct", "differs", "Both are the same weights.", evidence)
-    if key_a == key_b or (
-        a.base_url is not None and (a.base_url, a.model) == (b.base_url, b.model)
-    ):
+    if key_a == key_b or _same_address(a, b):
         return Finding("distinct", "differs", "Both names are the same endpoint.", evidence)
     return Finding("distinct", "ok", "They are two endpoints.", evidence)
+
+
+def _same_address(a: Identity, b: Identity) -> bool:
+    if a.base_url is None or b.base_url is None or a.model != b.model:
+        return False
+    return server_key(a.base_url) == server_key(b.base_url)
 
 
 def _equal(code: str, what: str, a: object, b: object) -> Finding:

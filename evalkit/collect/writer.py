@@ -108,7 +108,10 @@ def good_end(fd: int) -> int:
         else:
             return end
     if whole > 0:
-        raise StoreError("completions.jsonl is not a journal: no line of it can be read.")
+        raise StoreError(
+            "completions.jsonl is not a journal: no line of it can be read.",
+            hint="Move the folder away.",
+        )
     return 0
 
 

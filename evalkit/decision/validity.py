@@ -10,6 +10,7 @@ from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Pair, Pairing
 from evalkit.results import MetricResult, ReasonCode
 from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp
+from evalkit.types import ScoreStatus
 
 _DIFFERS = 0.01
 
@@ -23,10 +24,19 @@ def invalid_because(
     codes: list[ReasonCode] = []
     if pairing.exclusions:
         codes.append(ReasonCode("PAIRING_BROKEN", values=pairing.counts()))
+    codes.extend(_insensitive(pairing.pairs))
     codes.extend(_missing(pairing.pairs, policy))
     codes.extend(_truncation(pairing.pairs, policy))
     codes.extend(_few_clusters(metrics))
     return tuple(codes)
+
+
+def _insensitive(pairs: Sequence[Pair]) -> list[ReasonCode]:
+    """Prompts that nothing can be lost on prove nothing, however many they are."""
+    complete = [pair for pair in pairs if pair.complete]
+    if complete and not any(pair.baseline.value for pair in complete):
+        return [ReasonCode("BASELINE_ZERO", values={"n": len(complete)})]
+    return []
 
 
 def _missing(pairs: Sequence[Pair], policy: Policy) -> list[ReasonCode]:
@@ -36,7 +46,17 @@ def _missing(pairs: Sequence[Pair], policy: Policy) -> list[ReasonCode]:
     values = {"baseline": baseline, "candidate": candidate, "n": n}
     codes = []
     if max(baseline, candidate) > policy.max_missing / 100 * n:
-        codes.append(ReasonCode("ERROR_RATE_HIGH", values={**values, "limit": policy.max_missing}))
+        failed = sum(
+            answer.score.status is ScoreStatus.ERROR
+            for pair in pairs
+            for answer in (pair.baseline, pair.candidate)
+        )
+        # A scorer that fails is a fault of the taskset: no endpoint can mend it.
+        codes.append(
+            ReasonCode("SCORERS_FAILED", values={"n": failed})
+            if 2 * failed > baseline + candidate
+            else ReasonCode("ERROR_RATE_HIGH", values={**values, "limit": policy.max_missing})
+        )
     only_candidate = sum(p.candidate.missing and not p.baseline.missing for p in pairs)
     only_baseline = sum(p.baseline.missing and not p.candidate.missing for p in pairs)
     p_value = mcnemar_exact(only_candidate, only_baseline).pvalue

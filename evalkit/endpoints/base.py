@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -10,7 +11,7 @@ from types import TracebackType
 from typing import Any, Protocol, Self
 
 from evalkit.endpoints.urls import is_url, split_target, url_name
-from evalkit.errors import ConfigError, UnknownNameError
+from evalkit.errors import ConfigError, UnknownNameError, UsageError
 from evalkit.registry import Registry
 from evalkit.types import Identity, Message, Reply, Sampling
 
@@ -121,7 +122,7 @@ def resolve_target(
 
     Raises:
         UnknownNameError: With the nearest known names.
-        UsageError: For a URL without a model.
+        UsageError: For a URL without a model, and for a path that is no endpoint.
     """
     if target in configured:
         return target, configured[target]
@@ -133,7 +134,37 @@ def resolve_target(
         return url_name(base_url, model), raw
     if target.endswith(".gguf") and Path(target).is_file():
         return _file_name(Path(target)), {"kind": "local", "model": target}
+    _refuse_path(target)
     raise UnknownNameError("endpoint", target, {*configured, *LOCAL_ARMS})
+
+
+def _refuse_path(target: str) -> None:
+    """Say what is wrong with a path, where an argument is meant as one."""
+    path = Path(target)
+    if path.is_dir():
+        raise _not_a_run(target, path)
+    if path.is_file():
+        raise UsageError(
+            f"'{target}' is a file, but no .gguf file.",
+            hint="Name a .gguf file, a run folder or an endpoint.",
+        )
+    if target.endswith(".gguf") or os.sep in target:
+        raise UsageError(f"'{target}' does not exist.")
+
+
+def _not_a_run(target: str, folder: Path) -> UsageError:
+    if (folder / "comparison.json").is_file():
+        runs = sorted(header.parent.name for header in folder.glob("runs/*/header.json"))
+        return UsageError(
+            f"'{target}' is a comparison; its runs are in {folder / 'runs'} "
+            f"({', '.join(runs) if runs else 'none'})."
+        )
+    if (folder / "completions.jsonl").is_file():
+        return UsageError(
+            f"'{target}' is a run folder without its header.json, so nobody knows who answered.",
+            hint="Name the endpoint instead, to ask again.",
+        )
+    return UsageError(f"'{target}' is not a run folder (no header.json).")
 
 
 def _file_name(path: Path) -> str:

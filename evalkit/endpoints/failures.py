@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+
+import aiohttp
 
 from evalkit.endpoints.wire import error_text, parse_json
 from evalkit.errors import (
@@ -58,6 +61,20 @@ def failure(status: int, body: bytes, headers: Mapping[str, str], where: str) ->
             f"The prompt does not fit into {where} ({status}): {said}", status=status
         )
     return BadRequest(f"{where} refused the request ({status}): {said}", status=status)
+
+
+def broken_connection(error: Exception) -> str:
+    """Return the cause of a connection that failed, in words for people.
+
+    aiohttp's own text repeats the address and speaks of TLS where there is none.
+    """
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return str(error.certificate_error)
+    cause = error.os_error if isinstance(error, aiohttp.ClientConnectorError) else error
+    if isinstance(cause, ConnectionError) and cause.errno:
+        return os.strerror(cause.errno)
+    said = cause.strerror if isinstance(cause, OSError) else None
+    return said or str(cause) or type(cause).__name__
 
 
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:

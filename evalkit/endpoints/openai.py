@@ -15,7 +15,13 @@ import orjson
 from pydantic import Field, field_validator
 
 from evalkit.endpoints.base import ENDPOINTS, EndpointOptions
-from evalkit.endpoints.failures import failure
+from evalkit.endpoints.credentials import (
+    check_variable,
+    clean_headers,
+    read_key,
+    show_variable,
+)
+from evalkit.endpoints.failures import broken_connection, failure
 from evalkit.endpoints.identity import ModelList, find_identity
 from evalkit.endpoints.settings import EndpointSettings, check_settings
 from evalkit.endpoints.urls import mask_url, parse_address
@@ -67,6 +73,17 @@ class OpenAISettings(EndpointSettings):
     def _is_address(cls, value: str) -> str:
         parse_address(value)
         return value
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        check_variable(value or "")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _are_headers(cls, value: dict[str, str]) -> dict[str, str]:
+        return clean_headers(value)
 
 
 class OpenAIEndpoint:
@@ -188,8 +205,8 @@ class OpenAIEndpoint:
         except aiohttp.ClientPayloadError as error:
             raise CutBody(f"{where} ended its body early.") from error
         except (aiohttp.ClientError, OSError) as error:
-            reason = str(error) or type(error).__name__
-            raise ConnectError(f"{where} cannot be reached: {self._scrub(reason)}.") from error
+            reason = self._scrub(broken_connection(error))
+            raise ConnectError(f"{where} cannot be reached: {reason}.") from error
 
     async def _probe(self, url: str) -> tuple[int, Any]:
         """Get a page: its status and its JSON, or `None` when it is not JSON."""
@@ -219,8 +236,8 @@ class OpenAIEndpoint:
     def _key_hint(self) -> str:
         if not self._key_env:
             return "No key is sent, since api_key_env is empty."
-        state = "is not set" if not os.environ.get(self._key_env) else "holds another key"
-        return f"The key comes from the environment variable {self._key_env}, which {state}."
+        state = "holds another key" if os.environ.get(self._key_env, "").strip() else "is not set"
+        return f"The key comes from the {show_variable(self._key_env)}, which {state}."
 
     async def _model_hint(self) -> str | None:
         try:
@@ -245,11 +262,11 @@ class OpenAIEndpoint:
             for name, value in settings.headers.items()
             if any(word in name.lower() for word in _SECRET_HEADERS)
         ]
-        key = os.environ.get(self._key_env) if self._key_env else None
+        key = read_key(self._name, self._key_env) if self._key_env else None
         if settings.api_key_env and not key:
             raise ConfigError(
-                f"Endpoint '{self._name}' takes its key from the environment variable "
-                f"{self._key_env}, which is not set."
+                f"Endpoint '{self._name}' takes its key from the "
+                f"{show_variable(self._key_env)}, which is not set."
             )
         if address.user is not None and not settings.api_key_env:
             password = address.password or ""

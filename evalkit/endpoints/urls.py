@@ -12,6 +12,8 @@ from evalkit.errors import UsageError
 
 _CHAT = "/chat/completions"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
+_SAME_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"})
+_DEFAULT_PORTS = {"http": 80, "https": 443}
 _VERSION_SEGMENT = re.compile(r"/v\d+[a-z0-9]*$")
 
 
@@ -63,13 +65,26 @@ def parse_address(base_url: str) -> Address:
     """Read a base URL, with or without `/v1`, or the full address of chat completions.
 
     Raises:
-        ValueError: When it is no HTTP URL with a host and a valid port.
+        ValueError: When it is no HTTP URL with a host and a valid port, or has a query; the
+            message holds no part of it.
     """
-    parts = urlsplit(base_url.strip())
+    try:
+        parts = urlsplit(base_url.strip())
+    except ValueError:
+        raise ValueError("its host cannot be read") from None
     if parts.scheme.lower() not in {"http", "https"} or not parts.hostname:
-        raise ValueError("not an http:// or https:// address")
+        raise ValueError("it must be http:// or https:// and a host")
+    try:
+        port = parts.port
+    except ValueError:
+        raise ValueError("its port must be a number from 0 to 65535") from None
+    if parts.query:
+        raise ValueError(
+            "it has a query (?…), which is never sent; a key belongs into the variable that "
+            "api_key_env names or into headers, other fields into extra_body"
+        )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
-    netloc = host if parts.port is None else f"{host}:{parts.port}"
+    netloc = host if port is None else f"{host}:{port}"
     path = parts.path.rstrip("/").removesuffix(_CHAT)
     if not (parts.path.rstrip("/").endswith(_CHAT) or _VERSION_SEGMENT.search(path)):
         path += "/v1"
@@ -86,9 +101,28 @@ def parse_address(base_url: str) -> Address:
 
 def mask_url(url: str) -> str:
     """Return a URL without user, password, query and fragment."""
-    parts = urlsplit(url)
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return url.partition("://")[0] + "://…"
     netloc = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
+
+
+def server_key(base_url: str) -> str:
+    """Return one text for every usual spelling of the same API's address.
+
+    The names of this machine's own address are one, and so are a default port and none; a
+    text that is no address stays as it is.
+    """
+    try:
+        api = urlsplit(parse_address(mask_url(base_url)).api)
+    except ValueError:
+        return base_url
+    host = (api.hostname or "").rstrip(".")
+    host = "localhost" if host in _SAME_MACHINE else host
+    port = _DEFAULT_PORTS[api.scheme] if api.port is None else api.port
+    return f"{api.scheme}://[{host}]:{port}{api.path}"
 
 
 def url_name(base_url: str, model: str) -> str:
@@ -102,7 +136,7 @@ def url_name(base_url: str, model: str) -> str:
     try:
         address = parse_address(base_url)
     except ValueError as error:
-        raise UsageError(f"'{mask_url(base_url)}' is {error}.") from error
+        raise UsageError(f"'{mask_url(base_url)}' cannot be used: {error}.") from error
     parts = urlsplit(address.root)
     place = parts.netloc + parts.path
     # As on the hub's disk caches; a model whose own name has two dashes gets the hash.

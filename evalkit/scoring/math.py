@@ -19,6 +19,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from evalkit.scoring.abstention import read_stance
 from evalkit.scoring.base import SCORERS, Judgement
 from evalkit.scoring.numbers import (
     Number,
@@ -58,8 +59,10 @@ class MathScorer:
     version: int = 1
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
-        """Score one answer; it is unscored when no number can be found in it."""
+        """Score one answer; it is unscored when it holds no number and does not decline."""
         extracted = extract_answer(text, sample.language)
+        if extracted is None and _declines(sample, text):
+            return Judgement(Outcome.ABSTAINED, 0.0, None, "declines to answer")
         if extracted is None:
             return Judgement.unscored("extraction", "no number in the answer")
         expected = parse_number(sample.target["value"])
@@ -78,6 +81,10 @@ class MathScorer:
             explanation=f"read from {extracted.source}; "
             f"{'equals' if right else 'expected'} {wanted}",
         )
+
+
+def _declines(sample: Sample, text: str) -> bool:
+    return read_stance(clip(text), sample.messages[-1].content, sample.language).declines
 
 
 def extract_answer(text: str, language: Language) -> Extracted | None:

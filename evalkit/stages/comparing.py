@@ -11,7 +11,8 @@ from typing import Any
 from evalkit import __version__
 from evalkit.config import Config
 from evalkit.decision.comparison import compare_pairs
-from evalkit.decision.pairing import Answer, Key, pair
+from evalkit.decision.metrics import MIN_CLUSTERS
+from evalkit.decision.pairing import Answer, Key, Pairing, pair
 from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
 from evalkit.results import (
     SCHEMA_VERSION,
@@ -92,9 +93,11 @@ def _candidate(
     confounders: Mapping[str, Sequence[ReasonCode]],
 ) -> CandidateResult:
     found = confounders.get(candidate.run.arm, ())
+    pairing = pair(baseline.answers, candidate.answers, plan.samples())
+    found = [*found, *_identical(pairing)]
     result = compare_pairs(
         candidate.run.arm,
-        pair(baseline.answers, candidate.answers, plan.samples()),
+        pairing,
         plan.tasksets,
         config.policy,
         confounders=() if config.allow_confounded else found,
@@ -104,6 +107,15 @@ def _candidate(
         return result
     allowed = [Threat("CONFOUNDED", "warn", {"code": code.code, **code.values}) for code in found]
     return replace(result, threats=(*allowed, *result.threats))
+
+
+def _identical(pairing: Pairing) -> list[ReasonCode]:
+    """Two builds that answer everything word for word alike are most likely one."""
+    complete = [one for one in pairing.pairs if one.complete]
+    same = sum(one.baseline.completion.text == one.candidate.completion.text for one in complete)
+    if len(complete) < MIN_CLUSTERS or same < len(complete):
+        return []
+    return [ReasonCode("SAME_ENDPOINT", values={"identical": same, "n": len(complete)})]
 
 
 def _arm_info(arm: GradedRun) -> ArmInfo:

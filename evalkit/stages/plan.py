@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 from evalkit.config import Config, SamplingOptions
-from evalkit.errors import StoreError
+from evalkit.errors import StoreError, TasksetError, UnknownNameError
+from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.types import Language, Sample, Sampling, Taskset
 
@@ -68,6 +69,13 @@ class Plan:
         }
 
 
+def _refuse_unknown_scorers(selection: Selection) -> None:
+    for taskset in selection.tasksets:
+        if taskset.scorer not in SCORERS:
+            error = UnknownNameError("scorer", taskset.scorer, SCORERS)
+            raise TasksetError(f"Taskset '{taskset.name}': {error.message}", hint=error.hint)
+
+
 def make_plan(config: Config) -> Plan:
     """Make the plan that a configuration describes.
 
@@ -82,6 +90,7 @@ def make_plan(config: Config) -> Plan:
         allow_code=config.allow_code,
         languages=config.languages,
     )
+    _refuse_unknown_scorers(selection)
     return Plan(
         selection, config.sampling, config.limit, config.epochs, config.seed, config.languages
     )

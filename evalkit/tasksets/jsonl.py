@@ -17,6 +17,8 @@ from evalkit.types import Family, Language, Message, Sample, Taskset
 
 HEAD = "taskset.yaml"
 SAMPLES = "samples.jsonl"
+# Whatever a taskset says of itself, these scorers run what a model wrote.
+RUNS_CODE = frozenset({"code"})
 _SHORT, _MEDIUM = 500, 4000
 
 
@@ -87,7 +89,7 @@ def load_folder(folder: Path) -> Taskset:
         measures_hallucination=head.measures_hallucination,
         samples=samples,
         content_hash=digest(content),
-        code=head.code,
+        code=head.code or head.scorer in RUNS_CODE,
         path=str(folder),
     )
 
@@ -145,9 +147,20 @@ def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
         except ValidationError as error:
             message, hint = explain_validation(error, where, Row)
             raise TasksetError(message, hint=hint) from None
+        if not _is_text(row.model_dump()):
+            raise TasksetError(f"{where} holds half a character (a lone surrogate).")
         if (row.input is None) == (not row.messages):
             raise TasksetError(f"{where} needs either 'input' or 'messages'.")
         yield number, row
+
+
+def _is_text(value: Any) -> bool:
+    """Whether all strings of a value can be written as UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
 
 
 def _refuse_duplicates(rows: list[tuple[int, Row]], path: Path) -> None:

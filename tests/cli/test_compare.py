@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import xml.etree.ElementTree as ET
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -13,6 +14,12 @@ from tests.quiz import script, write_quiz
 from tests.servers.fake import FakeServer, Fault
 
 N = 60
+
+
+def results(folder: Path) -> list[dict[str, Any]]:
+    text = (folder / "out" / "comparison.json").read_text(encoding="utf-8")
+    found: list[dict[str, Any]] = json.loads(text)["results"]
+    return found
 
 
 def test_a_broken_candidate_holds_with_the_numbers_that_were_put_in(
@@ -71,7 +78,7 @@ def test_failed_requests_are_missing_data_and_never_wrong_answers(
 ) -> None:
     quiz = write_quiz(tmp_path / "quiz", N)
     poison = (Fault("error-200", match="box 7?"), Fault("400-context", match="box 8?"))
-    with FakeServer(script(N)) as a, FakeServer(script(N, faults=poison)) as b:
+    with FakeServer(script(N)) as a, FakeServer(script(N, wrong=[1], faults=poison)) as b:
         ended = evalkit(
             "compare", f"{a.url}#fake", f"{b.url}#fake", "-t", quiz, "-o", "out", "--json",
             "--set", "requests.backoff_base=0.01",
@@ -81,7 +88,7 @@ def test_failed_requests_are_missing_data_and_never_wrong_answers(
     pooled = comparison["results"][0]["pooled"]
     assert pooled["candidate"]["n"] == 58
     assert pooled["candidate"]["missing"] == 2
-    assert pooled["flips"] == {"both": 58, "gained": 0, "lost": 0, "neither": 0}
+    assert pooled["flips"] == {"both": 57, "gained": 0, "lost": 1, "neither": 0}
     assert comparison["candidates"][0]["errors"] == {"ContextLengthError": 1, "ProtocolError": 1}
 
 
@@ -127,7 +134,37 @@ def test_the_same_endpoint_twice_is_invalid(evalkit: Run, tmp_path: Path) -> Non
         assert "given twice" in twice.err
         hidden = evalkit("compare", url, f"{a.url}/v1#fake", "-t", quiz, "-o", "out")
         assert hidden.code == 5, hidden.out
-        assert "same endpoint" in hidden.out
+        assert "same endpoint" in hidden.err
+        assert not [entry for entry in a.log if "code word" in entry["prompt"]]
+
+
+def test_two_endpoints_that_answer_everything_alike_are_not_compared(
+    evalkit: Run, tmp_path: Path
+) -> None:
+    quiz = write_quiz(tmp_path / "quiz", N)
+    with FakeServer(script(N, wrong=[1])) as a, FakeServer(script(N, wrong=[1])) as b:
+        words = ("compare", f"{a.url}#fake", f"{b.url}#fake", "-t", str(quiz), "-o", "out")
+        ended = evalkit(*words, "--json")
+        assert ended.code == 5, ended.err
+        assert [code["code"] for code in results(tmp_path)[0]["verdict"]["codes"]] == [
+            "SAME_ENDPOINT"
+        ]
+        allowed = evalkit(*words, "--allow-confounded")
+        assert allowed.code == 4, allowed.out
+
+
+def test_prompts_that_the_baseline_gets_all_wrong_prove_nothing(
+    evalkit: Run, tmp_path: Path
+) -> None:
+    """However many they are, nothing can be lost on them: that must not ship."""
+    quiz = write_quiz(tmp_path / "quiz", 700)
+    one, other = script(700, wrong=range(700)), script(700, wrong=range(1, 700), abstained=[0])
+    with FakeServer(one) as a, FakeServer(other) as b:
+        ended = evalkit(
+            "compare", f"{a.url}#fake", f"{b.url}#fake", "-t", quiz, "-o", "out", "-j", "32"
+        )
+    assert ended.code == 5, ended.out
+    assert "BASELINE_ZERO" in {code["code"] for code in results(tmp_path)[0]["verdict"]["codes"]}
 
 
 def test_a_second_command_asks_nothing_again_and_fresh_asks_all(
@@ -159,3 +196,27 @@ def test_other_settings_in_the_same_folder_are_refused_with_the_difference(
     assert ended.code == 2
     assert "temperature" in ended.err
     assert "--fresh" in ended.err
+
+
+def test_a_flag_that_a_recorded_run_cannot_honour_is_refused(evalkit: Run, tmp_path: Path) -> None:
+    quiz = write_quiz(tmp_path / "quiz", 20)
+    with FakeServer(script(20)) as a, FakeServer(script(20, wrong=[1])) as b:
+        for name, server in (("a", a), ("b", b)):
+            assert evalkit("run", f"{server.url}#fake", "-t", quiz, "-o", name).code == 0
+    refused = evalkit("compare", "a", "b", "-n", "5")
+    assert refused.code == 2
+    assert "limit" in refused.err
+    assert evalkit("compare", "a", "b").code == 4
+
+
+def test_code_never_runs_unless_it_may(evalkit: Run, tmp_path: Path) -> None:
+    """A taskset cannot talk its way around --allow-code."""
+    folder = write_quiz(tmp_path / "evil", 3)
+    head = (folder / "taskset.yaml").read_text(encoding="utf-8")
+    head = head.replace("scorer: facts", "scorer: code\ncode: false")
+    (folder / "taskset.yaml").write_text(head, encoding="utf-8")
+    with FakeServer(script(3)) as a:
+        ended = evalkit("run", f"{a.url}#fake", "-t", folder, "-o", "out")
+    assert ended.code == 2
+    assert "--allow-code" in ended.err
+    assert not (tmp_path / "out" / "scores.jsonl").exists()

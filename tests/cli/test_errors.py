@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import socket
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -196,3 +198,66 @@ def test_check_says_what_it_found(evalkit: Run) -> None:
         twice = evalkit("check", f"{a.url}#fake", f"{a.url}/v1#fake")
         assert twice.code == 5
         assert "DIFFERS" in twice.out
+
+
+@pytest.mark.parametrize("name", ["../../evil", "", "..", "a/b", "a\u202eb", "\x1b[31m"])
+def test_endpoint_names_cannot_leave_the_folder(evalkit: Run, tmp_path: Path, name: str) -> None:
+    config = {"endpoints": {name: {"kind": "local", "model": "q8"}}}
+    (tmp_path / "c.yaml").write_text(json.dumps(config), encoding="utf-8")
+    ended = evalkit("compare", "-c", "c.yaml", name, "q4", "-o", "out")
+    is_one_sentence(ended, 2, "name")
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (["--set", "policy.margins.families.facts=0"], "families.facts"),
+        (["--set", "policy.margins.families.facts=1000"], "families.facts"),
+        (["--seed", "99999999999999999999"], "seed"),
+        (["-t", ""], "--tasks"),
+        (["-o", ""], "--output"),
+    ],
+)
+def test_values_out_of_range_are_told_before_anything_is_asked(
+    evalkit: Run, words: list[str], expected: str
+) -> None:
+    is_one_sentence(evalkit("compare", "q8", "q4", *words), 2, expected)
+
+
+def test_a_configuration_that_refers_to_itself(evalkit: Run, tmp_path: Path) -> None:
+    (tmp_path / "c.yaml").write_text("endpoints: {a: &x {b: [*x]}}", encoding="utf-8")
+    is_one_sentence(evalkit("compare", "-c", "c.yaml", "q8", "q4"), 2, "refers to itself")
+
+
+def test_half_a_character_in_a_taskset(evalkit: Run, tmp_path: Path) -> None:
+    quiz = write_quiz(tmp_path / "quiz", 2)
+    rows = (quiz / "samples.jsonl").read_text(encoding="utf-8")
+    (quiz / "samples.jsonl").write_text(rows.replace("box 1", "box \\ud800"), encoding="utf-8")
+    is_one_sentence(evalkit("tasks", quiz), 2, "line 2", "half a character")
+
+
+def test_an_unknown_scorer_is_told_before_anything_is_asked(evalkit: Run, tmp_path: Path) -> None:
+    quiz = write_quiz(tmp_path / "quiz", 2)
+    head = (quiz / "taskset.yaml").read_text(encoding="utf-8")
+    (quiz / "taskset.yaml").write_text(head.replace("scorer: facts", "scorer: fcts"), "utf-8")
+    with FakeServer(script(2)) as a:
+        ended = evalkit("run", f"{a.url}#fake", "-t", quiz)
+        assert not a.log
+    is_one_sentence(ended, 2, "'quiz'", "'fcts'", "facts")
+
+
+@pytest.mark.parametrize(
+    ("redirect", "code"), [("| head -1", 0), (">/dev/full", 2), (">&-", 0), ("<&- 2>&-", 0)]
+)
+def test_a_reader_who_leaves_and_a_full_or_closed_output(
+    tmp_path: Path, redirect: str, code: int
+) -> None:
+    command = f"set -o pipefail; '{sys.executable}' -m evalkit tasks facts math -n 40 {redirect}"
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, cwd=tmp_path, timeout=60
+    )
+    assert done.returncode == code, done.stderr
+    assert "Traceback" not in done.stderr
+    if code:
+        assert "cannot be written to standard output" in done.stderr

@@ -91,11 +91,22 @@ class TestReading:
                 file.write(b'{"sample_id": "half')
             assert list(RunFolder(folder.path).completions()) == [completion(0)]
 
-    def test_a_bad_line_in_the_middle_is_named(self, folder: RunFolder) -> None:
-        data = fill(folder, completion(0), completion(1))
-        folder.completions_path.write_bytes(data.replace(b'"sample_id":"s-0"', b'"x":"s-0"'))
-        with pytest.raises(StoreError, match="line 1"):
+    @pytest.mark.parametrize(
+        ("bad", "kept"), [(0, None), (1, "line before it is"), (2, "2 lines before it are")]
+    )
+    def test_a_bad_line_is_named_and_what_to_do_about_it(
+        self, folder: RunFolder, bad: int, kept: str | None
+    ) -> None:
+        data = fill(folder, completion(0), completion(1), completion(2))
+        damaged = data.replace(f'"sample_id":"s-{bad}"'.encode(), b'"x":"s"')
+        folder.completions_path.write_bytes(damaged)
+        with pytest.raises(StoreError, match=f"line {bad + 1}") as caught:
             list(folder.completions())
+        assert caught.value.hint is not None
+        assert "--fresh" in caught.value.hint
+        assert (kept or "Move the folder away") in caught.value.hint
+        assert ("before it" in caught.value.hint) == (kept is not None)
+        assert folder.completions_path.read_bytes() == damaged
 
 
 class TestRepair:
@@ -122,7 +133,7 @@ class TestRepair:
 
     def test_a_file_that_is_no_journal_is_not_touched(self, folder: RunFolder) -> None:
         folder.completions_path.write_bytes(b"my notes\nmore notes\n")
-        with pytest.raises(StoreError, match="not a journal"), folder:
+        with pytest.raises(StoreError, match=r"not a journal.*Move the folder"), folder:
             pass
         assert folder.completions_path.read_bytes() == b"my notes\nmore notes\n"
 
@@ -225,6 +236,22 @@ class TestFolder:
         (tmp_path / "header.json").write_text("[]", "utf-8")
         with pytest.raises(StoreError, match=r"header\.json"):
             open_run(tmp_path)
+
+    @pytest.mark.parametrize(
+        ("header", "words"),
+        [(b"", "is empty"), (b"{broken", "cannot be read"), (None, "header.json is missing")],
+    )
+    def test_a_damaged_header_says_what_to_do(
+        self, folder: RunFolder, header: bytes | None, words: str
+    ) -> None:
+        fill(folder, completion(0))
+        if header is not None:
+            (folder.path / "header.json").write_bytes(header)
+        with pytest.raises(StoreError, match=words) as caught:
+            open_run(folder.path)
+        assert caught.value.hint is not None
+        for word in ("completions.jsonl", "Move the folder away", "--fresh"):
+            assert word in caught.value.hint
 
     def test_somebody_elses_folder_is_refused(self, tmp_path: Path) -> None:
         (tmp_path / "thesis.tex").write_text("x", "utf-8")

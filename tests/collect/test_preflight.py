@@ -123,6 +123,26 @@ def test_the_same_endpoint_twice(a: Identity, b: Identity, status: str) -> None:
     assert statuses(a, b)["distinct"] == status
 
 
+@pytest.mark.parametrize(
+    ("a", "b", "status"),
+    [
+        ("http://127.0.0.1:9301/v1", "http://localhost:9301/v1", "differs"),
+        ("http://[::1]:9301/v1", "http://0.0.0.0:9301/v1", "differs"),
+        ("http://LocalHost:9301/v1/", "http://127.0.0.1:9301", "differs"),
+        ("https://Api.Example.com/v1", "https://api.example.com:443/v1/", "differs"),
+        ("http://h:80/v1?x=1", "http://h", "differs"),
+        ("http://127.0.0.1:9301/v1", "http://localhost:9302/v1", "ok"),
+        ("http://127.0.0.1:9301/v1", "http://h:9301/v1", "ok"),
+        ("http://h/a/v1", "http://h/b/v1", "ok"),
+        ("http://h/v1", "https://h/v1", "ok"),
+    ],
+)
+def test_the_same_server_by_another_spelling(a: str, b: str, status: str) -> None:
+    first, other = replace(LLAMA, base_url=a), replace(LLAMA, base_url=b)
+    assert statuses(first, other)["distinct"] == status
+    assert statuses(other, first)["distinct"] == status
+
+
 def test_what_is_not_told_is_not_called_equal() -> None:
     found = statuses(LLAMA, Identity(kind="openai", model="a", base_url="http://h:2/v1"))
     assert found.pop("distinct") == "ok"

@@ -84,7 +84,7 @@ def test_killed_runs_go_on_where_they_were(tmp_path: Path) -> None:
 @pytest.mark.slow
 def test_ctrl_c_drains_and_exits_130(tmp_path: Path) -> None:
     write_quiz(tmp_path / "quiz", N)
-    with FakeServer(script(N, delay=0.05)) as a, FakeServer(script(N, delay=0.05)) as b:
+    with FakeServer(script(N, delay=0.05)) as a, FakeServer(script(N, wrong=[1], delay=0.05)) as b:
         process = subprocess.Popen(
             command(tmp_path, "out", a, b), stderr=subprocess.PIPE, text=True
         )

@@ -107,8 +107,10 @@ def test_nobody_listens(ask: Ask) -> None:
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
-        with pytest.raises(ConnectError, match=f"mine.*127.0.0.1:{port}"):
+        with pytest.raises(ConnectError, match=f"mine.*127.0.0.1:{port}") as caught:
             ask({"base_url": f"http://127.0.0.1:{port}", "model": "m"})
+    assert "cannot be reached: Connection refused." in str(caught.value)
+    assert "ssl" not in str(caught.value)
 
 
 def test_the_key_is_sent_and_its_absence_named(ask: Ask, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -128,6 +130,17 @@ def test_the_key_is_sent_and_its_absence_named(ask: Ask, monkeypatch: pytest.Mon
     for word in ("mine", server.url, "OPENAI_API_KEY", "wrong key"):
         assert word in message
     assert "wrong-key-5678" not in message
+
+
+@pytest.mark.parametrize("around", ["{}\r", " {}\n", "\t{} "])
+def test_white_space_around_keys_and_headers_is_not_sent(
+    ask: Ask, monkeypatch: pytest.MonkeyPatch, around: str
+) -> None:
+    monkeypatch.setenv("OPENAI_API_KEY", around.format(KEY))
+    with FakeServer(Script(key=KEY)) as server:
+        assert ask(raw(server, headers={"X-Team": around.format("a")})).text == "echo: hi"
+        sent = server.log[0]["headers"]
+    assert (sent["Authorization"], sent["X-Team"]) == (f"Bearer {KEY}", "a")
 
 
 def test_a_server_that_repeats_the_key_does_not_reveal_it(

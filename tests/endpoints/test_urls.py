@@ -82,7 +82,19 @@ def test_same_target_same_name() -> None:
     assert url_name("http://h:1/v1", "m") == url_name("http://h:1", "m")
 
 
-def test_a_bad_url_is_masked_in_its_error() -> None:
+@pytest.mark.parametrize(
+    ("url", "words"),
+    [
+        ("http://u:secret@h:99999/v1", "'http://h:99999/v1' cannot be used: its port must be"),
+        ("http://u:secret@h:x/v1", "its port must be a number"),
+        ("http://h/v1?api_key=secret", "'http://h/v1' cannot be used: it has a query"),
+        ("http://u:secret@[::1", "its host cannot be read"),
+        ("http://u:secret@h\u2100/v1", "its host cannot be read"),
+    ],
+)
+def test_a_bad_url_is_masked_in_its_error(url: str, words: str) -> None:
     with pytest.raises(UsageError) as caught:
-        url_name("http://u:secret@h:99999/v1", "m")
+        url_name(url, "m")
+    assert words in str(caught.value)
     assert "secret" not in str(caught.value)
+    assert "secret" not in repr(caught.value.__cause__)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evalkit.scoring.base import SCORERS
 from evalkit.scoring.math import MathScorer, extract_answer
-from evalkit.types import Family, Language, Outcome
+from evalkit.types import Family, Language, Message, Outcome, Sample
 from tests.scoring.samples import make_sample
 
 SCORER = MathScorer()
@@ -89,7 +89,7 @@ def test_giving_the_question_back_is_no_conversion() -> None:
 
 
 def test_an_answer_without_a_number_is_unscored() -> None:
-    judgement = SCORER(make_sample(Family.MATH, {"value": "1"}), "I cannot say.")
+    judgement = SCORER(make_sample(Family.MATH, {"value": "1"}), "It is a nice day.")
     assert (judgement.outcome, judgement.value, judgement.reason) == (None, None, "extraction")
 
 
@@ -110,3 +110,12 @@ def test_no_text_raises(text: str, language: Language) -> None:
 def test_a_megabyte_of_markers_does_no_harm(unit: str) -> None:
     judgement = SCORER(make_sample(Family.MATH, {"value": "5"}), unit * (1_000_000 // len(unit)))
     assert judgement.outcome is not Outcome.CORRECT
+
+
+@pytest.mark.parametrize(("text", "language"), [("I don't know.", "en"), ("我不知道。", "zh")])
+def test_declining_is_abstaining_and_no_bad_format(text: str, language: Language) -> None:
+    sample = Sample(
+        "m", "math", Family.MATH, language, "sums", (Message("user", "2 + 2?"),), {"value": "4"}
+    )
+    assert MathScorer()(sample, text).outcome is Outcome.ABSTAINED
+    assert MathScorer()(sample, "Blue.").reason == "extraction"
