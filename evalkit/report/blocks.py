@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
+from statistics import fmean
 from typing import Final
 
 from evalkit.report import cards, numbers, tables, verdicts
@@ -25,7 +27,7 @@ from evalkit.report.model import (
 )
 from evalkit.report.remedies import remedy_items
 from evalkit.report.slices import slices_of
-from evalkit.report.text import one_line
+from evalkit.report.text import columns, one_line
 from evalkit.report.threats import threat_items
 from evalkit.report.verdicts import Names
 from evalkit.report.words import Words
@@ -40,6 +42,8 @@ from evalkit.results import (
 )
 
 _NEEDED_STATES: Final = (VerdictState.INCONCLUSIVE,)
+# What fits over a column of the forest plot.
+_HEAD_COLUMNS: Final = 9
 
 
 def candidate_block(
@@ -55,7 +59,7 @@ def candidate_block(
     """
     names = verdicts.names_of(comparison, result)
     info = _arm(comparison, result.endpoint)
-    pooled = scope_row(words, names, result.pooled)
+    pooled = pooled_row(words, names, result)
     verdict = result.verdict
     return CandidateBlock(
         key=f"c{index + 1}-{re.sub('[^a-z0-9]+', '-', names.candidate.lower()).strip('-')}",
@@ -110,6 +114,33 @@ def scope_row(words: Words, names: Names, scope: ScopeResult) -> ScopeRow:
     )
 
 
+def pooled_row(words: Words, names: Names, result: CandidateResult) -> ScopeRow:
+    """Return the row of all families: accuracies are means over families, as the difference is."""
+    digits = numbers.digits_for(result.pooled.flips.n)
+    before, after = _mean_accuracies(result)
+    return replace(
+        scope_row(words, names, result.pooled),
+        label=words("row.pooled"),
+        baseline=_bare_percent(words, before, digits),
+        candidate=_bare_percent(words, after, digits),
+    )
+
+
+def _mean_accuracies(result: CandidateResult) -> tuple[float | None, float | None]:
+    """Average the families' accuracies with equal weight; `None` where there is none."""
+    found = [scope for scope in result.families if scope.flips.n]
+    pairs = [(s.baseline.accuracy.value, s.candidate.accuracy.value) for s in found]
+    known = [(old, new) for old, new in pairs if old is not None and new is not None]
+    if not known:
+        return None, None
+    return fmean(old for old, _ in known), fmean(new for _, new in known)
+
+
+def _bare_percent(words: Words, value: float | None, digits: int) -> Number:
+    note = words("warn.no_data") if value is None else ""
+    return Number(numbers.percent(value, digits), note=note, value=value)
+
+
 def _rates(words: Words, names: Names, scope: ScopeResult) -> tuple[ArmRates, ArmRates] | None:
     if scope.baseline.hallucination is None or scope.candidate.hallucination is None:
         return None
@@ -130,9 +161,13 @@ def _headlines(
     words: Words, result: CandidateResult, pooled: ScopeRow
 ) -> tuple[Headline, Headline, Headline]:
     margin = numbers.size_in_points(result.pooled.accuracy.margin)
-    rates = {}
-    if pooled.baseline.value is not None and pooled.candidate.value is not None:
-        rates = {"baseline_rate": pooled.baseline.text, "candidate_rate": pooled.candidate.text}
+    arms = {"baseline_rate": result.pooled.baseline, "candidate_rate": result.pooled.candidate}
+    digits = numbers.digits_for(result.pooled.flips.n)
+    rates = {
+        key: numbers.percent(arm.accuracy.value, digits)
+        for key, arm in arms.items()
+        if arm.accuracy.value is not None
+    }
     return (
         Headline(
             words("headline.difference"),
@@ -161,7 +196,18 @@ def as_flips(row: ScopeRow) -> Number:
 
 
 def _forest(words: Words, names: Names, result: CandidateResult) -> Forest:
-    rows = tuple(_forest_row(words, scope) for scope in (*result.families, result.pooled))
+    before, after = _mean_accuracies(result)
+    digits = numbers.digits_for(result.pooled.flips.n)
+    pooled = replace(
+        _forest_row(words, result.pooled),
+        label=words("row.pooled"),
+        baseline=numbers.percent(before, digits),
+        candidate=numbers.percent(after, digits),
+    )
+    rows = (*(_forest_row(words, scope) for scope in result.families), pooled)
+    heads = names
+    if max(columns(names.baseline), columns(names.candidate)) > _HEAD_COLUMNS:
+        heads = Names(words("role.baseline"), words("role.candidate"))
     described = " ".join(
         words(
             "forest.row",
@@ -178,8 +224,8 @@ def _forest(words: Words, names: Names, result: CandidateResult) -> Forest:
         description=words("forest.description", rows=described),
         columns=(
             words("forest.col.n"),
-            words("forest.col.baseline", name=names.baseline),
-            words("forest.col.candidate", name=names.candidate),
+            words("forest.col.baseline", name=heads.baseline),
+            words("forest.col.candidate", name=heads.candidate),
             words("forest.col.difference"),
             words("forest.col.state"),
         ),

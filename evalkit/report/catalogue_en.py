@@ -108,27 +108,39 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "one leaves clearly more requests unanswered than the other",
     ),
     "reason.TRUNCATION": (
-        "too many answers were cut off at max_tokens ({baseline} {baseline_n} of {n_baseline}, "
-        "{candidate} {candidate_n} of {n_candidate}, limit {limit}%)",
-        "too many answers were cut off at max_tokens",
+        "too many answers were cut off at max_tokens, loops apart ({baseline} {baseline_n} of "
+        "{n_baseline}, {candidate} {candidate_n} of {n_candidate}, limit {limit}%)",
+        "too many answers were cut off at max_tokens, loops apart",
     ),
     "reason.TRUNCATION_DIFFERS": (
-        "one arm was cut off at max_tokens more often than the other ({baseline} {baseline_n} of "
-        "{n_baseline}, {candidate} {candidate_n} of {n_candidate})",
-        "one arm was cut off at max_tokens more often than the other",
+        "one arm was cut off at max_tokens, loops apart, more often than the other ({baseline} "
+        "{baseline_n} of {n_baseline}, {candidate} {candidate_n} of {n_candidate})",
+        "one arm was cut off at max_tokens, loops apart, more often than the other",
     ),
     "reason.FEW_CLUSTERS": (
         "{where}only {clusters} independent groups of prompts ({needed} are needed)",
         "there are too few independent groups of prompts",
     ),
     "reason.NOTHING_PAIRED": "no prompt was answered by both",
+    "reason.BASELINE_ZERO": (
+        "the baseline got none of {n} answers right: such prompts cannot show a loss",
+        "the baseline got no answer right: such prompts cannot show a loss",
+    ),
+    "reason.SCORERS_FAILED": (
+        "the scorer failed on {n} answers: a fault of the taskset or its scorer, not of an "
+        "endpoint",
+        "the scorer failed: a fault of the taskset or its scorer, not of an endpoint",
+    ),
     "reason.SAME_ENDPOINT": (
+        "{identical} of {n} answers are word for word the same, as if one endpoint had been asked "
+        "twice",
         "they look like the same endpoint twice ({detail})",
         "they look like the same endpoint twice",
     ),
     "reason.other": ("{code} ({detail})", "{code}"),
     # What to do about a reason
     "step.UNPROVABLE_N": (
+        "run about {first} more prompts if the two are equally good ({most} needs about {more})",
         "run about {more} more prompts (needed for {most})",
         "run more prompts",
     ),
@@ -143,19 +155,21 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "step.NEAR_MARGIN": "decide whether the margin is right; more prompts will not help",
     "step.SEQUENCE_STOPPED": "settle the safer candidate first",
-    "step.MISSING_SENSITIVE": "ask the unanswered prompts again with --retry-errors",
+    "step.MISSING_SENSITIVE": "run the same command again: it asks what has no answer",
     "step.BOTH_DEGRADED": "have a human read the regressions of both",
     "step.DEGRADED_ACC": "read the regressions below before anything else",
     "step.HALLUCINATION_UP": "read the regressions below before anything else",
     "step.DEGENERATE_UP": "check stop strings, chat template and max_tokens of both endpoints",
     "step.PAIRING_BROKEN": "run both endpoints on the same prompts with --fresh",
     "step.CONFIG_MISMATCH": "give both endpoints the same settings and run again",
-    "step.ERROR_RATE_HIGH": "repair the endpoint, then run again with --retry-errors",
-    "step.ERROR_RATE_DIFFERS": "repair the endpoint, then run again with --retry-errors",
+    "step.ERROR_RATE_HIGH": "repair the endpoint, then run the same command again",
+    "step.ERROR_RATE_DIFFERS": "repair the endpoint, then run the same command again",
     "step.TRUNCATION": "raise max_tokens and run again",
     "step.TRUNCATION_DIFFERS": "raise max_tokens and run again",
-    "step.FEW_CLUSTERS": "add prompts from more sources",
+    "step.FEW_CLUSTERS": "ask more prompts (a larger --limit, more tasksets)",
     "step.NOTHING_PAIRED": "check that both endpoints answer, then run again",
+    "step.BASELINE_ZERO": "check the tasksets and the endpoint",
+    "step.SCORERS_FAILED": "mend the taskset",
     "step.SAME_ENDPOINT": "check that the two addresses serve different weights",
     # Recommendation
     "recommend.ship_candidate": "Ship {endpoint}.",
@@ -181,6 +195,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "metric.hallucination": "hallucination",
     "metric.degenerate": "degenerate output",
     "scope.pooled": "all families",
+    "row.pooled": "all families (mean)",
     "scope.facts": "facts",
     "scope.instructions": "instructions",
     "scope.code": "code",
@@ -235,7 +250,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "threat.MISSING": ("no answer: {baseline_n} vs {candidate_n} of {n}", "missing answers"),
     "threat.MISSING_REASONS": "why missing: {detail}",
     "threat.TRUNCATED": (
-        "cut off at max_tokens: {baseline_n} vs {candidate_n} of {n}",
+        "cut off at max_tokens, loops apart: {baseline_n} vs {candidate_n} of {n}",
         "truncated answers",
     ),
     "threat.DEGENERATE": (
@@ -266,7 +281,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "threat.other": ("{finding}: {detail}", "{finding}"),
     # Why there is no number
-    "warn.baseline_too_low": "baseline too low for a ratio",
+    "warn.baseline_too_low": "too few right answers of the baseline for a ratio",
     "warn.few_clusters": "few independent groups",
     "warn.no_data": "no data",
     "warn.no_complete_pair": "no prompt was answered by both",
@@ -309,6 +324,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "gain.tokens": "Tokens an answer",
     # Needed
     "needed.near": "more prompts will not settle it: revisit the margin",
+    "needed.few": "below the floor: too few to say more",
     "needed.met": "enough for two equal models; the data lean against the candidate",
     # Cards
     "cut": "… {n} characters cut …",
@@ -418,6 +434,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.report": "Quantization release gate",
     "ui.recommendation": "Recommendation",
     "ui.candidates": "Candidates",
+    "ui.baseline": "Baseline",
     "ui.candidate": "Candidate",
     "ui.verdict": "Verdict",
     "ui.reasons": "Why",
@@ -441,6 +458,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.accuracy": "accuracy",
     "ui.difference": "Difference, points [95%\u00a0CI]",
     "ui.recovery": "Recovery [95%\u00a0CI]",
+    "ui.over_all": "over all answers",
     "ui.flips": "Regressions : improvements",
     "ui.hallucination_col": "Hallucination",
     "ui.abstention_col": "Abstention",
@@ -499,11 +517,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "Check chat template and stop strings of {candidate}.",
     ),
     "remedy.RERUN_MISSING": (
-        "Ask the unanswered prompts again with --retry-errors: {baseline} left {baseline_n} and "
-        "{candidate} {candidate_n} of {n} without an answer ({reasons}).",
-        "Ask the unanswered prompts again with --retry-errors: {baseline} left {baseline_n} and "
-        "{candidate} {candidate_n} of {n} without an answer.",
-        "Ask the unanswered prompts again with --retry-errors.",
+        "Run the same command again, which asks what has no answer: {baseline} left {baseline_n} "
+        "and {candidate} {candidate_n} of {n} without an answer ({reasons}).",
+        "Run the same command again, which asks what has no answer: {baseline} left {baseline_n} "
+        "and {candidate} {candidate_n} of {n} without an answer.",
+        "Run the same command again, which asks what has no answer.",
     ),
     "remedy.ROUTE_FAMILIES": (
         "Route by family: {candidate} for {families}, {baseline} for {kept}. This mix is itself "

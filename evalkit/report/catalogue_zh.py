@@ -102,27 +102,37 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "其中一个端点未回答的请求明显更多",
     ),
     "reason.TRUNCATION": (
-        "在 max_tokens 处被截断的回答太多（{baseline}：{n_baseline} 个中 {baseline_n} 个；"
-        "{candidate}：{n_candidate} 个中 {candidate_n} 个；上限 {limit}%）",
-        "在 max_tokens 处被截断的回答太多",
+        "在 max_tokens 处被截断的回答太多（循环除外；{baseline}：{n_baseline} 个中 {baseline_n} "
+        "个；{candidate}：{n_candidate} 个中 {candidate_n} 个；上限 {limit}%）",
+        "在 max_tokens 处被截断的回答太多（循环除外）",
     ),
     "reason.TRUNCATION_DIFFERS": (
-        "一方在 max_tokens 处被截断的次数多于另一方（{baseline}：{n_baseline} 个中 "
+        "一方在 max_tokens 处被截断的次数多于另一方（循环除外；{baseline}：{n_baseline} 个中 "
         "{baseline_n} 个；{candidate}：{n_candidate} 个中 {candidate_n} 个）",
-        "一方在 max_tokens 处被截断的次数多于另一方",
+        "一方在 max_tokens 处被截断的次数多于另一方（循环除外）",
     ),
     "reason.FEW_CLUSTERS": (
         "{where}相互独立的题目组只有 {clusters} 组（至少需要 {needed} 组）",
         "相互独立的题目组太少",
     ),
     "reason.NOTHING_PAIRED": "没有一道题同时得到二者的回答",
+    "reason.BASELINE_ZERO": (
+        "基线的 {n} 个回答无一正确：这样的题目显示不出损失",
+        "基线的回答无一正确：这样的题目显示不出损失",
+    ),
+    "reason.SCORERS_FAILED": (
+        "评分器在 {n} 个回答上失败：是题集或其评分器的问题，不是端点的问题",
+        "评分器失败：是题集或其评分器的问题，不是端点的问题",
+    ),
     "reason.SAME_ENDPOINT": (
+        "{n} 个回答中有 {identical} 个逐字相同，如同两次询问了同一个端点",
         "二者看来是同一个端点（{detail}）",
         "二者看来是同一个端点",
     ),
     "reason.other": ("{code}（{detail}）", "{code}"),
     # What to do about a reason
     "step.UNPROVABLE_N": (
+        "若二者同样好，再运行约 {first} 道题（{most}约需 {more} 道）",
         "再运行约 {more} 道题（{most}需要这么多）",
         "运行更多题目",
     ),
@@ -137,19 +147,21 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "step.NEAR_MARGIN": "重新考虑界值是否合适；再加题目没有帮助",
     "step.SEQUENCE_STOPPED": "先使更稳妥的候选得出结论",
-    "step.MISSING_SENSITIVE": "用 --retry-errors 重新询问没有回答的题目",
+    "step.MISSING_SENSITIVE": "再次运行同一条命令：它会重新询问没有回答的题目",
     "step.BOTH_DEGRADED": "请人阅读二者的退步样本",
     "step.DEGRADED_ACC": "先阅读下面的退步样本",
     "step.HALLUCINATION_UP": "先阅读下面的退步样本",
     "step.DEGENERATE_UP": "检查两个端点的停止串、对话模板和 max_tokens",
     "step.PAIRING_BROKEN": "用 --fresh 让两个端点回答相同的题目",
     "step.CONFIG_MISMATCH": "给两个端点相同的设置后重新运行",
-    "step.ERROR_RATE_HIGH": "修复端点，然后用 --retry-errors 重新运行",
-    "step.ERROR_RATE_DIFFERS": "修复端点，然后用 --retry-errors 重新运行",
+    "step.ERROR_RATE_HIGH": "修复端点，然后再次运行同一条命令",
+    "step.ERROR_RATE_DIFFERS": "修复端点，然后再次运行同一条命令",
     "step.TRUNCATION": "提高 max_tokens 后重新运行",
     "step.TRUNCATION_DIFFERS": "提高 max_tokens 后重新运行",
-    "step.FEW_CLUSTERS": "加入更多来源的题目",
+    "step.FEW_CLUSTERS": "询问更多题目（更大的 --limit，更多题集）",
     "step.NOTHING_PAIRED": "确认两个端点都能回答，然后重新运行",
+    "step.BASELINE_ZERO": "检查题集和端点",
+    "step.SCORERS_FAILED": "修正题集",
     "step.SAME_ENDPOINT": "确认两个地址提供的是不同的权重",
     # Recommendation
     "recommend.ship_candidate": "发布 {endpoint}。",
@@ -175,6 +187,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "metric.hallucination": "幻觉率",
     "metric.degenerate": "退化输出",
     "scope.pooled": "全部类别",
+    "row.pooled": "各类别均值",
     "scope.facts": "事实",
     "scope.instructions": "指令",
     "scope.code": "代码",
@@ -229,7 +242,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "threat.MISSING": ("没有回答：{baseline_n} 比 {candidate_n}，共 {n}", "缺失的回答"),
     "threat.MISSING_REASONS": "缺失原因：{detail}",
     "threat.TRUNCATED": (
-        "在 max_tokens 处截断：{baseline_n} 比 {candidate_n}，共 {n}",
+        "在 max_tokens 处截断（循环除外）：{baseline_n} 比 {candidate_n}，共 {n}",
         "被截断的回答",
     ),
     "threat.DEGENERATE": (
@@ -257,7 +270,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "threat.other": ("{finding}：{detail}", "{finding}"),
     # Why there is no number
-    "warn.baseline_too_low": "基线太低，不给比值",
+    "warn.baseline_too_low": "基线答对太少，不给比值",
     "warn.few_clusters": "独立组太少",
     "warn.no_data": "没有数据",
     "warn.no_complete_pair": "没有一道题同时得到二者的回答",
@@ -299,6 +312,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "gain.tokens": "每个回答的词元数",
     # Needed
     "needed.near": "再加题目也不会有结论：请重新考虑界值",
+    "needed.few": "低于下限：太少，无法多说",
     "needed.met": "若二者同样好，数量已足够；数据对候选不利",
     # Cards
     "cut": "…… 已截去 {n} 个字符 ……",
@@ -398,6 +412,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.report": "量化发布门禁",
     "ui.recommendation": "建议",
     "ui.candidates": "候选",
+    "ui.baseline": "基线",
     "ui.candidate": "候选",
     "ui.verdict": "结论",
     "ui.reasons": "理由",
@@ -421,6 +436,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.accuracy": "准确率",
     "ui.difference": "差值，百分点 [95%\u00a0CI]",
     "ui.recovery": "恢复率 [95%\u00a0CI]",
+    "ui.over_all": "按全部回答",
     "ui.flips": "退步 : 进步",
     "ui.hallucination_col": "幻觉率",
     "ui.abstention_col": "弃答率",
@@ -478,11 +494,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "检查 {candidate} 的对话模板和停止串。",
     ),
     "remedy.RERUN_MISSING": (
-        "用 --retry-errors 重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
+        "再次运行同一条命令，重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
         "{candidate} 有 {candidate_n} 个没有回答（{reasons}）。",
-        "用 --retry-errors 重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
+        "再次运行同一条命令，重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
         "{candidate} 有 {candidate_n} 个没有回答。",
-        "用 --retry-errors 重新询问没有回答的题目。",
+        "再次运行同一条命令，重新询问没有回答的题目。",
     ),
     "remedy.ROUTE_FAMILIES": (
         "按类别分流：{families}用 {candidate}，{kept}用 {baseline}。这一组合本身不劣（准确率 "

@@ -43,7 +43,7 @@ class _Layout:
     state_x: int | None
 
 
-WIDE: Final = _Layout(1160, 312, 690, 27, 8, 0, 145, 218, 290, 706, 896)
+WIDE: Final = _Layout(1160, 356, 692, 27, 8, 0, 198, 268, 340, 706, 896)
 NARROW: Final = _Layout(360, 12, 348, 66, 4, 0, None, None, None, None, None)
 
 
@@ -189,7 +189,7 @@ def _labels(row: ForestRow, top: float, layout: _Layout) -> Iterator[str]:
         yield _text(0, top + 34, state, f"fine state-{row.state.key.lower()}")
         return
     y = top + layout.row / 2 + 5
-    yield _text(layout.label_x, y, _short(row.label, 16), weight)
+    yield _text(layout.label_x, y, _short(row.label, 20), weight)
     for x, text in (
         (layout.n_x, row.n),
         (layout.baseline_x, row.baseline),

@@ -6,12 +6,17 @@ import io
 from typing import TYPE_CHECKING
 
 from evalkit.report.model import CandidateBlock, View
+from evalkit.report.text import columns
 
 if TYPE_CHECKING:
     from rich.console import Console
 
 _STYLES = {"SHIP": "bold green", "HOLD": "bold red", "INCONCLUSIVE": "bold yellow"}
 _MIN_WIDTH = 40
+# A name may fill this part of the width before its column squeezes the numbers.
+_NAME_SHARE = 8
+# Below this width whole heads would squeeze the numbers out.
+_WHOLE_HEADS = 60
 
 
 def render_console(view: View, width: int, color: bool) -> str:
@@ -40,6 +45,8 @@ def render_console(view: View, width: int, color: bool) -> str:
     console.print(Text(f"{view.title}  {title}", style=_STYLES.get(gate.state, "bold")))
     console.print(Text(view.sentence))
     if len(view.candidates) == 1:
+        _print_reasons(console, view.candidates[0])
+    if len(view.candidates) == 1:
         console.print(Text(f"{view.ui['recommendation']}: {view.recommendation}"))
     for block in view.candidates:
         console.print()
@@ -47,8 +54,26 @@ def render_console(view: View, width: int, color: bool) -> str:
             head = f"{block.title}  {block.gate.icon} {block.gate.word}"
             console.print(Text(head, style=_STYLES.get(block.gate.state, "bold")))
             console.print(Text(block.sentence))
+            _print_reasons(console, block)
         _print_block(console, view, block)
     return out.getvalue()
+
+
+def _print_reasons(console: Console, block: CandidateBlock) -> None:
+    """List the reasons where the sentence cannot hold them all."""
+    from rich.text import Text
+
+    if len(block.reasons) > 1:
+        for reason in block.reasons:
+            console.print(Text(f"  {reason.code}: {reason.text}"))
+
+
+def _heads(view: View, block: CandidateBlock, width: int) -> tuple[str, str]:
+    """Return what stands over the two arms: their names, or their roles where names are long."""
+    names = (view.baseline, block.endpoint)
+    if max(map(columns, names)) <= width // _NAME_SHARE:
+        return names
+    return view.ui["baseline"], view.ui["candidate"]
 
 
 def _print_block(console: Console, view: View, block: CandidateBlock) -> None:
@@ -61,11 +86,13 @@ def _print_block(console: Console, view: View, block: CandidateBlock) -> None:
         rest = item.number.interval or item.number.note
         console.print(Text(f"{item.label}: {value} {rest}".rstrip() + f" ({item.detail})"))
     ui = view.ui
-    table = Table(box=SIMPLE_HEAD, pad_edge=False)
-    table.add_column(ui["family"])
-    for name in (ui["pairs"], view.baseline, block.endpoint, ui["difference"]):
-        table.add_column(Text(name), justify="right")
-    table.add_column(ui["state"])
+    table = Table(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+    table.add_column(ui["family"], overflow="fold")
+    for name in (ui["pairs"], *_heads(view, block, console.width)):
+        least = columns(name) if console.width >= _WHOLE_HEADS else None
+        table.add_column(Text(name), justify="right", min_width=least)
+    table.add_column(ui["difference"], justify="right", overflow="fold")
+    table.add_column(ui["state"], overflow="fold")
     for row in (*block.families, block.pooled):
         table.add_row(
             *(

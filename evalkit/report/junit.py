@@ -36,9 +36,10 @@ def _suite(view: View, block: CandidateBlock) -> ET.Element:
             "failures": str(outcomes.count("failed") + (state == "HOLD")),
             "errors": str(int(state == "INVALID")),
             "skipped": str(outcomes.count("skipped") + (state == "INCONCLUSIVE")),
-            "timestamp": _legal(view.created),
         },
     )
+    if view.timestamp:
+        suite.set("timestamp", view.timestamp)
     properties = ET.SubElement(suite, "properties")
     for name, value in (
         ("verdict", state),
@@ -62,7 +63,7 @@ def _verdict_case(suite: ET.Element, view: View, block: CandidateBlock) -> None:
         found = ET.SubElement(case, tag, message=_legal(block.sentence))
         if tag != "skipped":
             found.set("type", block.gate.state)
-            found.text = _legal("\n".join(f"{r.code}: {r.text}" for r in block.reasons))
+        found.text = _legal("\n".join(f"{r.code}: {r.text}" for r in block.reasons))
     ET.SubElement(case, "system-out").text = _legal(block.sentence)
 
 

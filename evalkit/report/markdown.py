@@ -136,7 +136,9 @@ def _families(view: View, block: CandidateBlock) -> Iterator[str]:
                 row.baseline.text,
                 row.candidate.text,
                 row.difference.told,
-                row.recovery.told,
+                f"{row.recovery.told} ({ui['over_all']})"
+                if row is block.pooled
+                else row.recovery.told,
                 row.flips,
                 *pair,
                 f"{row.state.icon} {row.state.text}",

@@ -324,7 +324,10 @@ class ArmCard:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """All that a renderer may show. `ui` holds the fixed words of the page."""
+    """All that a renderer may show. `ui` holds the fixed words of the page.
+
+    `created` is for people, `timestamp` is the same moment in ISO 8601 (empty if unknown).
+    """
 
     lang: str
     html_lang: str
@@ -345,6 +348,7 @@ class View:
     methods: tuple[tuple[str, str], ...]
     details: tuple[tuple[str, tuple[tuple[str, str], ...]], ...]
     created: str
+    timestamp: str
     evalkit_version: str
     policy_hash: str
     ui: Mapping[str, str]

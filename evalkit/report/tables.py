@@ -106,7 +106,9 @@ def needed(words: Words, result: CandidateResult) -> Iterator[NeededRow]:
         if needed is None or metric.noninferior or not metric.gated:
             continue
         note = ""
-        if needed.near_margin:
+        if verdicts.below_floor(metric):
+            note = words("needed.few")
+        elif needed.near_margin:
             note = words("needed.near")
         elif needed.more == 0:
             note = words("needed.met")

@@ -9,6 +9,7 @@ for HTML, Markdown or XML is the renderer's own duty.
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import Final
 
 _ACTING: Final = re.compile(
@@ -31,6 +32,11 @@ def one_line(text: str, most: int = 400) -> str:
     if len(text) > most:
         text = f"{text[:most]}…"
     return " ".join(visible(text).split())
+
+
+def columns(text: str) -> int:
+    """Return how many columns a text fills where East Asian wide characters fill two."""
+    return sum(2 if unicodedata.east_asian_width(char) in "WF" else 1 for char in text)
 
 
 def cut(text: str, head: int, tail: int, marker: str) -> str:

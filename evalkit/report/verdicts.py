@@ -42,6 +42,8 @@ _LEADING: Final[Mapping[VerdictState, tuple[str, ...]]] = {
     ),
     VerdictState.INVALID: (
         "SAME_ENDPOINT",
+        "SCORERS_FAILED",
+        "BASELINE_ZERO",
         "PAIRING_BROKEN",
         "CONFIG_MISMATCH",
         "NOTHING_PAIRED",
@@ -201,11 +203,17 @@ def _phrase_key(code: ReasonCode, metric: MetricResult | None) -> str:
 
 
 def _most_demanding(words: Words, result: CandidateResult) -> dict[str, str]:
-    """Return how many prompts to add until every gated metric can be decided, and for which."""
+    """Return how many prompts to add until every gated metric can be decided, and for which.
+
+    `first` is what accuracy of all families needs, where another metric needs more.
+    """
     lacking = [
         (metric.prompts_needed.more, metric)
         for metric in metrics_of(result)
-        if metric.gated and not metric.noninferior and metric.prompts_needed is not None
+        if metric.gated
+        and not metric.noninferior
+        and metric.prompts_needed is not None
+        and not at_margin(metric)
     ]
     more, metric = max(lacking, key=lambda item: item[0], default=(0, None))
     if metric is None or not more:
@@ -213,7 +221,23 @@ def _most_demanding(words: Words, result: CandidateResult) -> dict[str, str]:
     most = words(f"metric.{metric.metric}")
     if metric.scope != POOLED:
         most = words("scope_metric", metric=most, scope=words.name("scope", metric.scope))
-    return {"more": numbers.count(more), "most": most}
+    facts = {"more": numbers.count(more), "most": most}
+    first = next((k for k, m in lacking if m is result.pooled.accuracy), 0)
+    if 0 < first < more:
+        facts["first"] = numbers.count(first)
+    return facts
+
+
+def below_floor(metric: MetricResult) -> bool:
+    """Whether there are too few pairs for any claim, so that the difference says nothing yet."""
+    needed = metric.prompts_needed
+    return needed is not None and (metric.code == "UNPROVABLE_N" or metric.n < needed.floor)
+
+
+def at_margin(metric: MetricResult) -> bool:
+    """Whether more prompts would not settle it, as far as enough pairs can tell."""
+    needed = metric.prompts_needed
+    return needed is not None and needed.near_margin and not below_floor(metric)
 
 
 def _metric(result: CandidateResult, code: ReasonCode) -> MetricResult | None:

@@ -6,6 +6,7 @@ HTML, console, Markdown, JUnit and `--json` are made from it alone, so they cann
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from evalkit.report.model import ArmCard, Table, View
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, Comparison
+from evalkit.types import Sampling
 
 _METHODS: Final = (
     "decision",
@@ -95,6 +97,7 @@ def build_view(comparison: Comparison, lang: str = "en") -> View:
         methods=tuple((words(f"method.{m}.name"), words(f"method.{m}")) for m in _METHODS),
         details=tuple(_details(words, comparison)),
         created=_date(comparison.created),
+        timestamp=_iso(comparison.created),
         evalkit_version=one_line(comparison.evalkit_version),
         policy_hash=one_line(comparison.policy_hash),
         ui=words.ui(),
@@ -136,13 +139,20 @@ def _provenance(words: Words, comparison: Comparison) -> Iterator[tuple[str, str
     engine = [identity.get("engine"), identity.get("engine_version")]
     text = " ".join(str(part) for part in engine if part)
     yield words("prov.engine"), one_line(text) or numbers.DASH
-    sampling = {key: value for key, value in comparison.sampling.items() if key != "seed"}
+    sampling = _sampling(comparison.sampling)
     yield words("prov.sampling"), detail(sampling) or numbers.DASH
     seed = comparison.sampling.get("seed", comparison.settings.get("seed"))
     yield words("prov.seed"), one_line(str(seed)) if seed is not None else numbers.DASH
     yield words("prov.policy"), one_line(comparison.policy_hash)[:_HASH_LENGTH]
     yield words("prov.version"), one_line(comparison.evalkit_version)
     yield words("prov.created"), _date(comparison.created)
+
+
+def _sampling(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what was set, in the order of the type; a stored mapping comes back in another."""
+    order = [field.name for field in fields(Sampling) if field.name not in ("seed", "max_tokens")]
+    order += sorted(values.keys() - set(order) - {"seed"})
+    return {key: values[key] for key in order if values.get(key) not in (None, "", (), [], {})}
 
 
 def _tasksets(words: Words, comparison: Comparison) -> Table:
@@ -200,6 +210,14 @@ def _date(text: str) -> str:
     if moment.tzinfo is None:
         return one_line(text)
     return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+
+
+def _iso(text: str) -> str:
+    """Write a moment in ISO 8601; empty when it is none."""
+    try:
+        return datetime.fromisoformat(text).isoformat()
+    except ValueError:
+        return ""
 
 
 def _identity_value(name: str, value: Any) -> str:

@@ -2,6 +2,7 @@
 
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -134,6 +135,29 @@ def test_chart_words_are_readable_and_inside(browser: Any) -> None:
         assert min(size[1] for size in sizes) >= 12
         assert min(min(size[2], size[3]) for size in sizes) >= -1
         opened.page.close()
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1-9301-m", "candidate", "q4"])
+def test_words_of_the_chart_do_not_overlap(browser: Any, name: str) -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    file = OUT / "overlap.html"
+    view = build_view(comparison("SHIP", names=[name]))
+    file.write_text(render_html(view), encoding="utf-8")
+    opened = Opened(browser, file, width=1280, height=800, scheme="light")
+    boxes = opened.page.evaluate(
+        """() => [...document.querySelectorAll('.wide svg.forest text')].map(t => {
+            const box = t.getBoundingClientRect();
+            return [t.textContent, Math.round(box.top), box.left, box.right];
+        }).sort((a, b) => a[1] - b[1] || a[2] - b[2])"""
+    )
+    assert len(boxes) > 15
+    overlaps = [
+        (first[0], second[0])
+        for first, second in pairwise(boxes)
+        if first[1] == second[1] and first[3] > second[2]
+    ]
+    assert overlaps == []
+    opened.page.close()
 
 
 def test_first_screen_prints_on_one_page(browser: Any) -> None:

@@ -78,8 +78,8 @@ def test_summary_is_plain_json_with_fractions() -> None:
         "value": None,
         "low": None,
         "high": None,
-        "text": "– baseline too low for a ratio",
-        "note": "baseline too low for a ratio",
+        "text": "– too few right answers of the baseline for a ratio",
+        "note": "too few right answers of the baseline for a ratio",
     }
     assert scope["state"] == "inconclusive"
     codes = {code["code"] for code in body["candidates"][0]["codes"]}
@@ -189,3 +189,43 @@ def test_console_colour_is_only_added() -> None:
 def test_console_keeps_to_the_width() -> None:
     shown = render_console(build_view(comparison("HOLD", "INCONCLUSIVE")), 80, False)
     assert max(len(line) for line in shown.splitlines()) <= 80
+
+
+@pytest.mark.parametrize("name", ["127.0.0.1-9301-m", "q4"])
+def test_console_tells_the_arms_apart_at_60_columns(name: str) -> None:
+    view = build_view(comparison("SHIP", names=[name]))
+    lines = render_console(view, 60, False).splitlines()
+    assert max(len(line) for line in lines) <= 60
+    heads = ("Baseline", "Candidate") if len(name) > 7 else ("q8", name)
+    assert any(all(head in line.split() for head in heads) for line in lines)
+
+
+@pytest.mark.parametrize("state", ["HOLD", "INCONCLUSIVE", "INVALID"])
+def test_console_and_junit_list_every_reason(state: str) -> None:
+    view = build_view(comparison(state))
+    block = view.candidates[0]
+    assert len(block.reasons) > 1
+    wanted = [f"{reason.code}: {reason.text}" for reason in block.reasons]
+    console = [line.strip() for line in render_console(view, 4000, False).splitlines()]
+    assert [line for line in wanted if line not in console] == []
+    (found,) = (
+        part for part in cases_of(render_junit(view))["Verdict"] if part.tag != "system-out"
+    )
+    assert (found.text or "").splitlines() == wanted
+
+
+def test_junit_timestamp_is_iso_8601_or_absent() -> None:
+    made = comparison("SHIP")
+    suite = ET.fromstring(render_junit(build_view(made))).find("testsuite")
+    assert suite is not None
+    assert suite.attrib["timestamp"] == "2026-12-01T09:30:00+00:00"
+    bare = ET.fromstring(render_junit(build_view(replace(made, created="?")))).find("testsuite")
+    assert bare is not None
+    assert "timestamp" not in bare.attrib
+
+
+def test_recovery_of_all_families_says_what_it_is_over() -> None:
+    forms = texts(build_view(comparison("SHIP")))
+    for name in ("html", "markdown"):
+        row = forms[name][forms[name].rindex("all families (mean)") :]
+        assert "over all answers" in row[:600], name

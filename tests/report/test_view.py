@@ -1,12 +1,16 @@
 """Sentences and numbers of the view-model."""
 
+import re
 from dataclasses import replace
 
 import pytest
 
+from evalkit.cli.main import cli
 from evalkit.report.view import build_view
+from evalkit.report.words import LANGUAGES
 from evalkit.results import (
     CandidateResult,
+    Cells,
     Comparison,
     Estimate,
     MetricResult,
@@ -104,7 +108,7 @@ def test_invalid_says_why_and_what_to_do() -> None:
     view = build_view(comparison("INVALID"))
     assert view.sentence.startswith("q4 and q8 cannot be compared: too many requests have no")
     assert "q4 9 of 160, limit 5%" in view.sentence
-    assert "--retry-errors" in view.recommendation
+    assert "run the same command again" in view.recommendation
     assert {row.outcome for row in view.candidates[0].metrics} == {"skipped"}
 
 
@@ -154,7 +158,7 @@ def test_no_number_is_a_dash_with_its_reason() -> None:
     assert block.headlines[0].number.note == "no prompt was answered by both"
     math = next(row for row in block.families if row.scope == "math")
     assert math.recovery.text == "–"
-    assert math.recovery.note == "baseline too low for a ratio"
+    assert math.recovery.note == "too few right answers of the baseline for a ratio"
 
 
 def test_three_numbers() -> None:
@@ -174,7 +178,7 @@ def test_threats_show_faults_first_and_green_too() -> None:
     assert block.threats[0].text == "excluded from pairing: 2 (prompts differ 2)"
     assert [t.level for t in block.threats].count("ok") >= 3
     texts = " ".join(t.text for t in block.threats)
-    assert "cut off at max_tokens: 1 vs 2 of 4,000" in texts
+    assert "cut off at max_tokens, loops apart: 1 vs 2 of 4,000" in texts
     assert "left out: code" in texts
 
 
@@ -230,8 +234,8 @@ def test_chinese_says_the_same_numbers(state: str) -> None:
                     "limit": 5.0,
                 },
             ),
-            "too many answers were cut off at max_tokens (q8 3 of 4,000, q4 1,200 of 3,990, "
-            "limit 5%)",
+            "too many answers were cut off at max_tokens, loops apart (q8 3 of 4,000, "
+            "q4 1,200 of 3,990, limit 5%)",
         ),
         (
             ReasonCode(
@@ -255,9 +259,134 @@ def test_chinese_says_the_same_numbers(state: str) -> None:
             ),
             "they look like the same endpoint twice (Both are the same weights).",
         ),
+        (
+            ReasonCode("SAME_ENDPOINT", values={"identical": 160, "n": 160}),
+            "160 of 160 answers are word for word the same",
+        ),
+        (ReasonCode("BASELINE_ZERO", values={"n": 161}), "the baseline got none of 161 answers"),
+        (ReasonCode("SCORERS_FAILED", values={"n": 7}), "the scorer failed on 7 answers: a fault"),
         (ReasonCode("NOTHING_PAIRED", values={"unknown_sample": 0}), "no prompt was answered"),
     ],
 )
 def test_invalid_reasons_carry_their_numbers(code: ReasonCode, clause: str) -> None:
     sentence = build_view(with_codes(comparison("INVALID"), code)).sentence
     assert sentence.startswith(f"q4 and q8 cannot be compared: {clause}")
+
+
+def family_means(made: Comparison) -> tuple[float, float]:
+    families = made.results[0].families
+    before = [scope.baseline.correct / scope.baseline.n for scope in families]
+    after = [scope.candidate.correct / scope.candidate.n for scope in families]
+    return sum(before) / len(before), sum(after) / len(after)
+
+
+def test_row_of_all_families_shows_means_that_agree_with_the_difference() -> None:
+    # Families of 38, 38, 40 and 37 pairs: the mean is not the share of all answers.
+    made = comparison("INVALID")
+    block = build_view(made).candidates[0]
+    before, after = family_means(made)
+    overall = made.results[0].pooled.baseline.accuracy.value
+    assert overall is not None
+    assert f"{before:.1%}" != f"{overall:.1%}"
+    assert (block.pooled.baseline.text, block.pooled.candidate.text) == (
+        f"{before:.1%}",
+        f"{after:.1%}",
+    )
+    assert block.pooled.label == "all families (mean)"
+    drawn = block.forest.rows[-1]
+    assert (drawn.label, drawn.baseline, drawn.candidate) == (
+        block.pooled.label,
+        block.pooled.baseline.text,
+        block.pooled.candidate.text,
+    )
+    assert f"over all answers {overall:.1%} → " in block.headlines[1].detail
+
+
+def test_families_without_pairs_do_not_enter_the_mean() -> None:
+    made = comparison("SHIP")
+    result = made.results[0]
+    none = Estimate(None, None, None, "Wilson", 0)
+    first = result.families[0]
+    empty = replace(
+        first,
+        flips=Cells(0, 0, 0, 0),
+        baseline=replace(first.baseline, n=0, accuracy=none),
+        candidate=replace(first.candidate, n=0, accuracy=none),
+    )
+    families = (empty, *result.families[1:])
+    block = build_view(with_result(made, replace(result, families=families))).candidates[0]
+    rest = replace(result, families=result.families[1:])
+    assert (
+        block.pooled.baseline == build_view(with_result(made, rest)).candidates[0].pooled.baseline
+    )
+    alone = build_view(with_result(made, replace(result, families=(empty,)))).candidates[0]
+    assert alone.pooled.baseline.told == "– no data"
+
+
+def below_floor(needed: PromptsNeeded) -> Comparison:
+    made = comparison("INCONCLUSIVE")
+    accuracy = replace(
+        made.results[0].pooled.accuracy, n=20, code="UNPROVABLE_N", prompts_needed=needed
+    )
+    return with_accuracy(made, accuracy)
+
+
+def test_below_the_floor_sentence_advice_and_table_agree() -> None:
+    made = below_floor(PromptsNeeded(620, 90_000, 133, 600, near_margin=True))
+    made = with_codes(made, ReasonCode("UNPROVABLE_N", "pooled", "accuracy"))
+    view = build_view(made)
+    assert "20 pairs are too few (at least 133 needed even if no answer changes" in view.sentence
+    row = next(r for r in view.candidates[0].needed if r.label == "accuracy, all families")
+    assert row.note == "below the floor: too few to say more"
+    rows = {r.label: int(r.more.replace(",", "")) for r in view.candidates[0].needed}
+    label, most = max(rows.items(), key=lambda item: item[1])
+    assert most > 600
+    assert view.recommendation == (
+        f"Not yet: run about 600 more prompts if the two are equally good ({label.split(',')[0]} "
+        f"needs about {most:,})."
+    )
+
+
+def test_below_the_floor_one_number_is_enough_when_accuracy_needs_the_most() -> None:
+    made = below_floor(PromptsNeeded(2_000_020, 90_000, 133, 2_000_000, near_margin=True))
+    made = with_codes(made, ReasonCode("UNPROVABLE_N", "pooled", "accuracy"))
+    assert build_view(made).recommendation == (
+        "Not yet: run about 2,000,000 more prompts (needed for accuracy)."
+    )
+
+
+def test_a_metric_at_its_margin_asks_for_no_prompts() -> None:
+    made = comparison("INCONCLUSIVE")
+    result = made.results[0]
+    near = PromptsNeeded(900_160, None, 100, 900_000, near_margin=True)
+    degenerate = replace(result.degenerate, code="UNDERPOWERED", prompts_needed=near)
+    made = with_result(made, replace(result, degenerate=degenerate))
+    view = build_view(made)
+    row = next(r for r in view.candidates[0].needed if r.label.startswith("degenerate"))
+    assert row.note.startswith("more prompts will not settle it")
+    assert "900,000" not in view.recommendation
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_no_advice_names_an_option_that_does_not_exist(lang: str) -> None:
+    known = {
+        option for command in cli.commands.values() for p in command.params for option in p.opts
+    }
+    for key, word in LANGUAGES[lang].items():
+        for variant in (word,) if isinstance(word, str) else word:
+            assert set(re.findall(r"--[a-z][a-z-]*", variant)) <= known, key
+
+
+def test_sampling_is_in_a_fixed_order_without_empty_values() -> None:
+    sampling = {"top_p": 0.9, "stop": (), "min_p": 0.0, "max_tokens": None, "temperature": 0.7}
+    made = comparison("SHIP")
+    for values in (sampling, dict(sorted(sampling.items()))):
+        shown = dict(build_view(replace(made, sampling=values)).provenance)["Sampling"]
+        assert shown == "temperature 0.7, top p 0.9, min p 0"
+
+
+def test_long_names_give_way_to_roles_over_the_forest_plot() -> None:
+    columns = build_view(comparison("SHIP")).candidates[0].forest.columns
+    assert columns[1:3] == ("q8", "q4")
+    made = comparison("SHIP", names=["127.0.0.1-9301-m"])
+    assert build_view(made).candidates[0].forest.columns[1:3] == ("Baseline", "Candidate")

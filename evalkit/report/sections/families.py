@@ -38,7 +38,9 @@ TEMPLATE = """\
         <td>{{ m.number(row.baseline, stacked=true) }}</td>
         <td>{{ m.number(row.candidate, stacked=true) }}</td>
         <td>{{ m.number(row.difference, stacked=true) }}</td>
-        <td>{{ m.number(row.recovery, stacked=true) }}</td>
+        <td>{{ m.number(row.recovery, stacked=true) }}
+        {%- if row.scope == "pooled" %} <span class="interval">{{ ui.over_all }}</span>
+        {%- endif %}</td>
         <td>{{ row.flips }}<span class="interval">{{ row.mcnemar }}</span></td>
         {% if row.rates %}
         <td>{{ m.pair(row.rates[0].hallucination, row.rates[1].hallucination) }}</td>
