@@ -203,6 +203,8 @@ def _more_prompts(case: _Case) -> Iterator[Remedy]:
         (metric.prompts_needed.more, metric)
         for metric in _metrics(case.result)
         if metric.gated and not metric.noninferior and metric.prompts_needed is not None
+        # At its margin a metric asks for another margin, not for prompts.
+        if not (metric.prompts_needed.near_margin and metric.n >= metric.prompts_needed.floor)
     ]
     more, metric = max(lacking, key=lambda item: item[0], default=(0, None))
     if metric is not None and more:
