@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalkit.collect.interrupts import run_with_signals
 from evalkit.collect.journal import open_run
-from evalkit.collect.preflight import Preflight, compare_identities
+from evalkit.collect.preflight import Finding, Preflight, compare_identities
 from evalkit.config import Config
 from evalkit.errors import Interrupted, InvalidComparison, StoreError, UsageError
 from evalkit.results import Comparison, ReasonCode
@@ -25,6 +25,7 @@ from evalkit.stages.collecting import (
     unanswered,
 )
 from evalkit.stages.plan import Plan, make_plan, plan_difference, recorded_plan
+from evalkit.types import Identity
 
 if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
@@ -257,7 +258,7 @@ def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
 
 def _recorded(arm: Arm, plan: Plan) -> CollectedRun:
     run = load_run(arm, plan)
-    _refuse_interrupted(run)
+    _refuse_incomplete(run)
     return run
 
 
@@ -281,8 +282,12 @@ async def _check_all(arms: Sequence[Arm], config: Config, listener: Listener) ->
                 _refuse_confounded(arms[0].name, baseline, name, preflight)
 
 
+def _differing(a: Identity, b: Identity) -> list[Finding]:
+    return [finding for finding in compare_identities(a, b) if finding.status == "differs"]
+
+
 def _refuse_confounded(one: str, a: Preflight, other: str, b: Preflight) -> None:
-    differing = [f for f in compare_identities(a.identity, b.identity) if f.status == "differs"]
+    differing = _differing(a.identity, b.identity)
     if differing:
         raise InvalidComparison(
             f"'{one}' and '{other}' cannot be compared: {' '.join(f.message for f in differing)}",
@@ -298,6 +303,10 @@ def _refuse_interrupted(collected: CollectedRun) -> None:
             f"'{collected.arm}' are kept.",
             hint="The same command goes on from there.",
         )
+
+
+def _refuse_incomplete(collected: CollectedRun) -> None:
+    """Refuse a recorded run that was never finished; a run of this process cannot be one."""
     left = unanswered(collected, collected.completions())
     if left:
         raise StoreError(
@@ -315,8 +324,7 @@ def _confounders(runs: Sequence[CollectedRun]) -> Mapping[str, list[ReasonCode]]
                 "SAME_ENDPOINT" if finding.code == "distinct" else "CONFIG_MISMATCH",
                 values={"finding": finding.code, "message": finding.message},
             )
-            for finding in compare_identities(baseline.identity, run.identity)
-            if finding.status == "differs"
+            for finding in _differing(baseline.identity, run.identity)
         ]
         for run in runs[1:]
     }

@@ -172,7 +172,7 @@ def _threats(pairing: Pairing) -> tuple[Threat, ...]:
     """List what could make the verdict wrong, good news included."""
     pairs = pairing.pairs
     complete = [pair for pair in pairs if pair.complete]
-    identical = sum(p.baseline.completion.text == p.candidate.completion.text for p in complete)
+    identical = sum(pair.same_text for pair in complete)
     excluded = len(pairing.exclusions)
     return (
         Threat(

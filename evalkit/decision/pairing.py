@@ -62,6 +62,11 @@ class Pair:
         """Whether both arms have an answer to count."""
         return not (self.baseline.missing or self.candidate.missing)
 
+    @property
+    def same_text(self) -> bool:
+        """Whether both arms answered word for word alike."""
+        return self.baseline.completion.text == self.candidate.completion.text
+
 
 @dataclass(frozen=True, slots=True)
 class Exclusion:

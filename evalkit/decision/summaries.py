@@ -86,12 +86,8 @@ def scope_result(
         mcnemar_midp=mcnemar_midp(flips.gained, flips.lost),
         accuracy=accuracy,
         hallucination=hallucination,
-        identical_texts=sum(_same_text(pair) for pair in complete),
+        identical_texts=sum(pair.same_text for pair in complete),
     )
-
-
-def _same_text(pair: Pair) -> bool:
-    return pair.baseline.completion.text == pair.candidate.completion.text
 
 
 def _hallucination_rates(

@@ -112,7 +112,7 @@ def _candidate(
 def _identical(pairing: Pairing) -> list[ReasonCode]:
     """Two builds that answer everything word for word alike are most likely one."""
     complete = [one for one in pairing.pairs if one.complete]
-    same = sum(one.baseline.completion.text == one.candidate.completion.text for one in complete)
+    same = sum(one.same_text for one in complete)
     if len(complete) < MIN_CLUSTERS or same < len(complete):
         return []
     return [ReasonCode("SAME_ENDPOINT", values={"identical": same, "n": len(complete)})]

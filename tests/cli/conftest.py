@@ -13,6 +13,8 @@ from typing import Any
 
 import pytest
 
+from evalkit.cli import main
+
 
 @dataclass(frozen=True)
 class Ended:
@@ -26,6 +28,30 @@ class Ended:
 
 
 Run = Callable[..., Ended]
+
+
+Refused = Callable[[list[str], list[str]], None]
+
+
+@pytest.fixture
+def refused(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> Refused:
+    """Check that words are refused with one sentence, exit code 2 and nothing on stdout."""
+
+    def _refused(words: list[str], expected: list[str]) -> None:
+        monkeypatch.chdir(tmp_path)
+        with pytest.raises(SystemExit) as ended:
+            main(words)
+        assert ended.value.code == 2
+        printed = capsys.readouterr()
+        assert printed.out == ""
+        lines = printed.err.splitlines()
+        assert len(lines) == 1, printed.err
+        for word in expected:
+            assert word in lines[0]
+
+    return _refused
 
 
 @pytest.fixture
