@@ -11,8 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.config import Config, load_config, read_policy
+from evalkit.config import Config, load_config
 from evalkit.errors import ConfigError, ExitCode
+from evalkit.policy import read_policy
 
 Write = Callable[[str | bytes], Path]
 

@@ -153,7 +153,8 @@ def read_config(
     Raises:
         ConfigError: One sentence with file and key.
     """
-    from evalkit.config import check_config, load_config, read_policy
+    from evalkit.config import check_config, load_config
+    from evalkit.policy import read_policy
 
     config = load_config(config_path, overrides)
     given = {key: value for key, value in flags.items() if value not in (None, ())}

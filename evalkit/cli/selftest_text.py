@@ -6,10 +6,11 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Literal
 
 from evalkit.cli.stats_text import count, margin_words
-from evalkit.config import Policy
 from evalkit.decision.selftest import DamageResult, SelfTest
+from evalkit.estimates import Estimate
+from evalkit.policy import Policy
 from evalkit.report import numbers
-from evalkit.results import Estimate, VerdictState
+from evalkit.results import VerdictState
 
 FlipsFrom = Literal["given", "measured", "assumed"]
 

@@ -14,7 +14,7 @@ import click
 
 from evalkit.cli.options import JSON
 from evalkit.errors import UsageError
-from evalkit.results import Cells
+from evalkit.estimates import Cells
 
 _NAMES = ("N11", "B", "C", "N00")
 _NUMBER = re.compile(r"[+-]?[0-9.]")
@@ -51,8 +51,8 @@ def stats(context: click.Context, counts: tuple[str, ...], margin: float, as_jso
         )
     # The statistics cost a quarter of a second to import: only after the input is sound.
     from evalkit.cli.stats_text import conclusion, render
-    from evalkit.config import Policy
     from evalkit.decision.calculator import calculate
+    from evalkit.policy import Policy
 
     calculation = calculate(cells, margin=margin / 100, policy=Policy())
     if as_json:

@@ -6,8 +6,9 @@ import math
 from collections.abc import Iterator
 
 from evalkit.decision.calculator import Calculation
+from evalkit.estimates import Estimate, TestResult
 from evalkit.report import numbers
-from evalkit.results import Estimate, MetricState, TestResult
+from evalkit.results import MetricState
 
 _LABEL = 37
 _REFUSALS = {

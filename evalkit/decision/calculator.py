@@ -8,18 +8,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from evalkit.config import Policy
 from evalkit.decision.metrics import settle
 from evalkit.decision.needed import prompts_needed
-from evalkit.results import (
-    POOLED,
-    Cells,
-    Estimate,
-    MetricResult,
-    MetricState,
-    PromptsNeeded,
-    TestResult,
-)
+from evalkit.estimates import Cells, Estimate, TestResult
+from evalkit.policy import Policy
+from evalkit.results import POOLED, MetricResult, MetricState, PromptsNeeded
 from evalkit.stats.bayes import probability_degraded
 from evalkit.stats.engine import from_counts
 from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalkit.config import Policy
 from evalkit.decision.attribution import causes_by_family, ran_out
 from evalkit.decision.metrics import MetricPlan, measure, settle
 from evalkit.decision.pairing import Answer, Pair, Pairing
@@ -18,6 +17,7 @@ from evalkit.decision.summaries import scope_result
 from evalkit.decision.tables import Table, build_table, is_degenerate
 from evalkit.decision.validity import invalid_because
 from evalkit.decision.verdict import decide
+from evalkit.policy import Policy
 from evalkit.results import (
     POOLED,
     CandidateResult,

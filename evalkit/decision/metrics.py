@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalkit.config import Policy
 from evalkit.decision.needed import prompts_needed
 from evalkit.decision.tables import Table, TableName, binary_cells, differences
-from evalkit.results import Cells, Estimate, MetricName, MetricResult, MetricState
+from evalkit.estimates import Cells, Estimate
+from evalkit.policy import Policy
+from evalkit.results import MetricName, MetricResult, MetricState
 from evalkit.stats.engine import (
     PairedSummary,
     engine_degradation,

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from scipy.special import ndtri
 
-from evalkit.config import Policy
+from evalkit.policy import Policy
 from evalkit.results import PromptsNeeded
 from evalkit.stats.engine import PairedSummary
 from evalkit.stats.power import n_floor, n_noninferiority

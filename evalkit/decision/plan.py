@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from evalkit.config import Policy
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.needed import prompts_needed
 from evalkit.decision.questions import Part, Question
+from evalkit.policy import Policy
 from evalkit.stats.distributions import normal_cdf, normal_quantile
 from evalkit.stats.engine import PairedSummary
 from evalkit.stats.paired import tango_z

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalkit.config import Policy
+from evalkit.policy import Policy
 from evalkit.results import POOLED, CandidateResult, Comparison, MetricName, MetricResult
 
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from evalkit.config import Policy
 from evalkit.decision.routing import Route
+from evalkit.policy import Policy
 from evalkit.results import (
     CandidateResult,
     MetricResult,

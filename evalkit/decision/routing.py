@@ -10,18 +10,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalkit.config import Policy
 from evalkit.decision.metrics import MetricPlan, measure
 from evalkit.decision.pairing import Pair
 from evalkit.decision.tables import Table, build_table
-from evalkit.results import (
-    POOLED,
-    CandidateResult,
-    Estimate,
-    MetricName,
-    MetricResult,
-    ScopeResult,
-)
+from evalkit.estimates import Estimate
+from evalkit.policy import Policy
+from evalkit.results import POOLED, CandidateResult, MetricName, MetricResult, ScopeResult
 from evalkit.stats.multiplicity import holm
 
 # A margin must stay below 1; a share so small that it would not cannot lose too much.

@@ -13,12 +13,13 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from evalkit.config import Policy
 from evalkit.decision.comparison import Decision, decide_pairs
 from evalkit.decision.damage import Damage, DamageKind, flipped, inflict
 from evalkit.decision.pairing import Answer, Key, pair
 from evalkit.decision.redraw import Drawn, make_pool
-from evalkit.results import POOLED, Estimate, MetricName, VerdictState
+from evalkit.estimates import Estimate
+from evalkit.policy import Policy
+from evalkit.results import POOLED, MetricName, VerdictState
 from evalkit.stats.rates import wilson
 from evalkit.types import Sample, Taskset
 

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from evalkit.decision.attribution import transition
 from evalkit.decision.pairing import Answer, Pair
-from evalkit.results import ArmSummary, Cells, Estimate, MetricResult, ScopeResult
+from evalkit.estimates import Cells, Estimate
+from evalkit.results import ArmSummary, MetricResult, ScopeResult
 from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp
 from evalkit.stats.rates import wilson
 from evalkit.stats.recovery import recovery

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from evalkit.decision.pairing import Answer, Pair
-from evalkit.results import Cells, MetricName
+from evalkit.estimates import Cells
+from evalkit.results import MetricName
 from evalkit.types import Flag, Outcome
 
 Floats = NDArray[np.float64]

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from evalkit.config import Policy
 from evalkit.decision.attribution import ran_out
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Pair, Pairing
+from evalkit.policy import Policy
 from evalkit.results import MetricResult, ReasonCode
 from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp
 from evalkit.types import ScoreStatus

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import Final, Literal
 
+from evalkit.estimates import Estimate
 from evalkit.report import numbers
 from evalkit.report.model import MetricRow, Number, State
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
-from evalkit.results import Estimate, MetricResult, MetricState
+from evalkit.results import MetricResult, MetricState
 
 _ICONS: Final = {
     MetricState.SUPERIOR: "✓",

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from evalkit.collect.journal import is_run_folder, open_run
-from evalkit.config import Config, Policy
+from evalkit.config import Config
 from evalkit.decision.plan import Outlook, TwoStage, outlook, power_curve, two_stage
 from evalkit.decision.questions import (
     PromptSet,
@@ -17,6 +17,7 @@ from evalkit.decision.questions import (
     questions_of_sets,
 )
 from evalkit.errors import StoreError
+from evalkit.policy import Policy
 from evalkit.report.store import COMPARISON_FILE, load_comparison
 from evalkit.results import Comparison
 from evalkit.stages.cost import (

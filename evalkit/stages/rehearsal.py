@@ -9,10 +9,10 @@ from pathlib import Path
 from pydantic import ValidationError
 
 from evalkit.collect.journal import is_run_folder, open_run
-from evalkit.config import Policy
 from evalkit.decision.pairing import Answer, Key
 from evalkit.decision.questions import questions_of_comparison
 from evalkit.errors import StoreError
+from evalkit.policy import Policy
 from evalkit.report.store import COMPARISON_FILE, load_comparison
 from evalkit.report.text import one_line
 from evalkit.results import Comparison

@@ -7,7 +7,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.clusters import FEW_CLUSTERS, cluster_codes, cluster_sums, cluster_variance
 from evalkit.stats.distributions import critical_value, normal_sf
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.clusters import FEW_CLUSTERS, cluster_codes, cluster_variance
 from evalkit.stats.distributions import (
     check_margin,

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.distributions import check_margin, critical_value, normal_sf
 from evalkit.stats.engine import PairedSummary, engine_z
 

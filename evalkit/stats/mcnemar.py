@@ -9,7 +9,7 @@ import math
 
 from scipy.special import bdtr, gammaln
 
-from evalkit.results import TestResult
+from evalkit.estimates import TestResult
 from evalkit.stats.distributions import normal_sf
 
 _NO_FLIPS = ("no_flips",)

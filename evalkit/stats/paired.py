@@ -13,7 +13,7 @@ from typing import TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.distributions import (
     check_margin,
     critical_value,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from evalkit.results import Estimate
+from evalkit.estimates import Estimate
 from evalkit.stats.distributions import critical_value
 from evalkit.stats.rates import wilson_limits
 

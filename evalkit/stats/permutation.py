@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import bdtr
 
-from evalkit.results import TestResult
+from evalkit.estimates import TestResult
 
 _EXACT_FLIPS = 20
 

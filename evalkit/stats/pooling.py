@@ -9,7 +9,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.distributions import (
     check_margin,
     critical_value,

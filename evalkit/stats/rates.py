@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaincinv
 
-from evalkit.results import Estimate
+from evalkit.estimates import Estimate
 from evalkit.stats.clusters import cluster_codes, cluster_variance
 from evalkit.stats.distributions import critical_value
 

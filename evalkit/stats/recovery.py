@@ -11,7 +11,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.clusters import cluster_codes, cluster_sums
 from evalkit.stats.distributions import critical_value, normal_cdf, normal_sf
 from evalkit.stats.engine import SPARSE_NONZERO, engine_limits, summarize

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from evalkit.results import Estimate
+from evalkit.estimates import Estimate
 from evalkit.stats.distributions import critical_value
 from evalkit.stats.rates import wilson_limits
 from evalkit.stats.recovery import fieller_limits

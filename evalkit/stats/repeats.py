@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalkit.results import Estimate
+from evalkit.estimates import Estimate
 from evalkit.stats.engine import engine_interval, summarize
 
 

@@ -12,7 +12,7 @@ import math
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from evalkit.results import Estimate
+from evalkit.estimates import Estimate
 from evalkit.stats.clusters import cluster_codes, cluster_sums
 from evalkit.stats.distributions import critical_value, normal_cdf, normal_quantile
 

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import chdtrc
 
-from evalkit.results import Estimate, TestResult
+from evalkit.estimates import Estimate, TestResult
 from evalkit.stats.distributions import critical_value
 from evalkit.stats.engine import engine_limits, summarize
 

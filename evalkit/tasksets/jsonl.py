@@ -10,10 +10,10 @@ from typing import Any, Literal
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from evalkit.config import explain_validation
 from evalkit.errors import TasksetError
 from evalkit.fingerprint import digest
 from evalkit.types import Family, Language, Message, Sample, Taskset
+from evalkit.yamlfile import explain_validation
 
 HEAD = "taskset.yaml"
 SAMPLES = "samples.jsonl"

@@ -7,11 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit.config import Policy
 from evalkit.decision.calculator import Calculation, calculate
 from evalkit.decision.metrics import MetricPlan, measure, settle
 from evalkit.decision.tables import Table
-from evalkit.results import POOLED, Cells, Estimate, MetricState
+from evalkit.estimates import Cells, Estimate
+from evalkit.policy import Policy
+from evalkit.results import POOLED, MetricState
 
 POLICY = Policy()
 CAVO = Cells(59, 6, 16, 80)

@@ -7,11 +7,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from evalkit.config import Margins, Policy
 from evalkit.decision.comparison import compare_pairs
 from evalkit.decision.pairing import Pairing
 from evalkit.decision.plan import outlook, power_at, power_curve, two_stage
 from evalkit.decision.questions import Part, PromptSet, Question, questions_of_sets
+from evalkit.policy import Margins, Policy
 from evalkit.results import MetricResult
 from evalkit.stats.engine import from_counts
 from evalkit.stats.pooling import mover_noninferiority

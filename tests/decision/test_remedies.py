@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.config import Policy
 from evalkit.decision.comparison import compare_pairs
 from evalkit.decision.pairing import Pairing
+from evalkit.policy import Policy
 from evalkit.results import CandidateResult, Remedy, VerdictState
 from evalkit.types import Family
 from tests.builders import (

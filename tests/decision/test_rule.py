@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.config import Policy
 from evalkit.decision.comparison import compare_pairs
 from evalkit.decision.pairing import Exclusion, ExclusionReason, Pairing
 from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
+from evalkit.policy import Policy
 from evalkit.results import CandidateResult, MetricState, ReasonCode, Verdict, VerdictState
 from evalkit.types import Family
 from tests.builders import (

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 import pytest
 
-from evalkit.config import Policy
 from evalkit.decision.damage import Damage, DamageKind
 from evalkit.decision.pairing import Answer, Key
 from evalkit.decision.selftest import DamageResult, SelfTest, Setting, selftest
+from evalkit.policy import Policy
 from evalkit.results import VerdictState
 from evalkit.types import Family, Taskset
 from tests.builders import ABSTAINED, MISSING, RIGHT, WRONG, answer, sample, taskset

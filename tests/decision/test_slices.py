@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.config import Policy
 from evalkit.decision.comparison import compare_pairs
 from evalkit.decision.pairing import Pair, Pairing
 from evalkit.decision.slices import (
@@ -22,6 +21,7 @@ from evalkit.decision.slices import (
     shrink,
 )
 from evalkit.decision.tables import Table
+from evalkit.policy import Policy
 from evalkit.results import SliceResult
 from evalkit.types import Family, Usage
 from tests.builders import MISSING, RIGHT, TRUNCATED, WRONG, pairs, taskset

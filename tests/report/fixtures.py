@@ -10,6 +10,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from evalkit.estimates import Cells, Estimate, TestResult
 from evalkit.results import (
     POOLED,
     AnswerView,
@@ -17,9 +18,7 @@ from evalkit.results import (
     ArmSummary,
     ArmTiming,
     CandidateResult,
-    Cells,
     Comparison,
-    Estimate,
     MetricName,
     MetricResult,
     MetricState,
@@ -30,7 +29,6 @@ from evalkit.results import (
     ScopeResult,
     Skipped,
     TasksetInfo,
-    TestResult,
     Threat,
     Verdict,
     VerdictState,

@@ -8,13 +8,14 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.estimates import Estimate
 from evalkit.report.console import render_console
 from evalkit.report.html import render_html
 from evalkit.report.markdown import render_markdown
 from evalkit.report.store import dump_comparison, load_comparison
 from evalkit.report.summary import summary
 from evalkit.report.view import build_view
-from evalkit.results import Comparison, Estimate, Remedy, SliceResult
+from evalkit.results import Comparison, Remedy, SliceResult
 from tests.report.fixtures import comparison
 from tests.report.hostile import HOSTILE
 

@@ -6,13 +6,12 @@ from dataclasses import replace
 import pytest
 
 from evalkit.cli.main import cli
+from evalkit.estimates import Cells, Estimate
 from evalkit.report.view import build_view
 from evalkit.report.words import LANGUAGES
 from evalkit.results import (
     CandidateResult,
-    Cells,
     Comparison,
-    Estimate,
     MetricResult,
     MetricState,
     PromptsNeeded,

@@ -1,0 +1,69 @@
+"""The decision rule's numbers: fixed before the run, hashed into the report."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from evalkit.errors import ConfigError
+from evalkit.fingerprint import digest
+from evalkit.types import Family
+from evalkit.yamlfile import Checked, expand, explain_validation, read_yaml
+
+
+class Margins(Checked):
+    """Acceptable losses in points, fixed before the run.
+
+    `families` holds a margin of its own for a family, which also marks that family as
+    critical: then the verdict needs its non-inferiority whatever its size.
+    """
+
+    accuracy: float = Field(2.0, gt=0, lt=100)
+    hallucination: float = Field(2.0, gt=0, lt=100)
+    degenerate: float = Field(0.5, gt=0, lt=100)
+    families: dict[Family, Annotated[float, Field(gt=0, lt=100)]] = Field(default_factory=dict)
+
+
+class Policy(Checked):
+    """The decision rule's numbers (STATISTICS.md, section 2). Percentages are 0 to 100.
+
+    Attributes:
+        plan: Number of looks; only the single look exists so far.
+        alpha: One-sided level of every test.
+        power: Wanted power of the sample sizes that are printed.
+        guard_min_pairs: From this size on, a family's own margin is part of the gate.
+        max_missing: Missing answers, in percent of an arm, above which nothing is decided.
+        max_truncation: The same for answers cut at `max_tokens`.
+        truncation_differs: From this rate on, a difference in truncation invalidates too.
+    """
+
+    plan: Literal["single"] = "single"
+    alpha: float = Field(0.05, gt=0, le=0.2)
+    power: float = Field(0.8, gt=0.5, lt=1)
+    margins: Margins = Field(default_factory=lambda: Margins())
+    guard_min_pairs: int = Field(300, ge=1)
+    max_missing: float = Field(5.0, ge=0, le=100)
+    max_truncation: float = Field(5.0, ge=0, le=100)
+    truncation_differs: float = Field(1.0, ge=0, le=100)
+
+    @property
+    def fingerprint(self) -> str:
+        """Hash of every number: what a report says was fixed before the run."""
+        return digest(self.model_dump(mode="json"))
+
+
+def read_policy(path: Path) -> Policy:
+    """Read a policy file: the keys of `policy`, alone.
+
+    Raises:
+        ConfigError: One sentence with file and key.
+    """
+    raw = expand(read_yaml(path), os.environ, str(path))
+    try:
+        return Policy.model_validate(raw)
+    except ValidationError as error:
+        message, hint = explain_validation(error, str(path), Policy)
+        raise ConfigError(message, hint=hint) from None
