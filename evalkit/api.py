@@ -3,29 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.collect.interrupts import run_with_signals
-from evalkit.collect.journal import open_run
-from evalkit.collect.preflight import Finding, Preflight, compare_identities
+from evalkit.collect.preflight import Preflight
 from evalkit.config import Config
-from evalkit.errors import Interrupted, InvalidComparison, StoreError, UsageError
-from evalkit.results import Comparison, ReasonCode
-from evalkit.stages.arms import Arm, comparison_name, resolve_arms
+from evalkit.errors import Interrupted, UsageError
+from evalkit.results import Comparison
+from evalkit.stages.arms import comparison_name, resolve_arms
+from evalkit.stages.checking import check_all, find_confounders
 from evalkit.stages.collecting import (
     CollectedRun,
     OnEvent,
     OnStage,
     check_arm,
     collect_arm,
-    load_run,
-    unanswered,
 )
-from evalkit.stages.plan import Plan, make_plan, plan_difference, recorded_plan
-from evalkit.types import Identity
+from evalkit.stages.plan import Plan, make_plan
+from evalkit.stages.recorded import recorded_run, shared_plan
 
 if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
@@ -72,14 +70,14 @@ def compare(
     """
     listener = listener or Listener()
     arms = resolve_arms(_targets(targets, config), config)
-    plan = _shared_plan(arms, config, listener)
+    plan = shared_plan(arms, config, listener.on_stage)
     folder = output or _default_output(config) / comparison_name(arms)
     settings = {"policy_hash": config.policy.fingerprint}
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         # What is on disk is read first: nothing is asked beside a run that is broken.
-        recorded = {arm.name: _recorded(arm, plan) for arm in arms if arm.recorded is not None}
-        await _check_all(arms, config, listener)
+        recorded = {arm.name: recorded_run(arm, plan) for arm in arms if arm.recorded is not None}
+        await check_all(arms, config, listener.on_stage)
         runs = []
         for arm in arms:
             if arm.name in recorded:
@@ -182,7 +180,7 @@ def _decide(
     from evalkit.stages.comparing import build_comparison
     from evalkit.stages.writing import write_comparison
 
-    confounders = _confounders(runs)
+    confounders = find_confounders(runs)
     listener.on_stage("scoring")
     baseline, *candidates = (_grade(run, plan, config) for run in runs)
     listener.on_stage("comparing")
@@ -206,95 +204,6 @@ def _default_output(config: Config) -> Path:
     return Path(config.output) if config.output else DEFAULT_OUTPUT
 
 
-def _shared_plan(arms: Sequence[Arm], config: Config, listener: Listener) -> Plan:
-    """Return what all arms were or will be asked; recorded runs decide when there are any."""
-    if len(arms) < 2:
-        raise UsageError("A comparison needs a baseline and at least one candidate.")
-    plans = [
-        (
-            arm,
-            recorded_plan(
-                open_run(arm.recorded).read_header() or {},
-                arm.recorded,
-                allow_code=config.allow_code,
-            ),
-        )
-        for arm in arms
-        if arm.recorded is not None
-    ]
-    if not plans:
-        return make_plan(config)
-    first_arm, first = plans[0]
-    for arm, plan in plans[1:]:
-        differing = plan_difference(first, plan)
-        if differing:
-            raise StoreError(
-                f"{first_arm.recorded} and {arm.recorded} were asked different things: "
-                f"{', '.join(differing)}.",
-                hint="Record both with the same tasks, limit, epochs, seed and sampling.",
-            )
-    _refuse_other_wishes(config, first, first_arm)
-    listener.on_stage(f"asking what {first_arm.recorded} was asked")
-    return first
-
-
-def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
-    """A recorded run decides what is asked: a flag that says otherwise is not passed over."""
-    record = plan.record()
-    wishes = {
-        "tasks": config.tasks and set(config.tasks) != {row["name"] for row in record["tasksets"]},
-        "limit": config.limit is not None and config.limit != plan.limit,
-        "languages": config.languages and config.languages != plan.languages,
-        "epochs": config.epochs not in (1, plan.epochs),
-        "seed": config.seed not in (0, plan.seed),
-    }
-    refused = [name for name, differs in wishes.items() if differs]
-    if refused:
-        raise UsageError(
-            f"{arm.recorded} was asked other things than {', '.join(refused)} says.",
-            hint="Leave that out, or ask the endpoint again.",
-        )
-
-
-def _recorded(arm: Arm, plan: Plan) -> CollectedRun:
-    run = load_run(arm, plan)
-    _refuse_incomplete(run)
-    return run
-
-
-async def _check_all(arms: Sequence[Arm], config: Config, listener: Listener) -> None:
-    """Fail before the first token is spent: an endpoint is unusable, or two do not compare."""
-    found: dict[str, Preflight] = {}
-    for arm in arms:
-        if arm.raw is not None:
-            listener.on_stage(f"checking {arm.name}")
-            found[arm.name] = await check_arm(arm, config, listener.on_stage)
-            failed = [f for f in found[arm.name].findings if f.status == "failed"]
-            if failed and not config.allow_confounded:
-                raise InvalidComparison(
-                    f"Endpoint '{arm.name}' fails the preflight: {failed[0].message}",
-                    hint="Mend it, or go on all the same with --allow-confounded.",
-                )
-    baseline = found.get(arms[0].name)
-    if baseline is not None and not config.allow_confounded:
-        for name, preflight in found.items():
-            if preflight is not baseline:
-                _refuse_confounded(arms[0].name, baseline, name, preflight)
-
-
-def _differing(a: Identity, b: Identity) -> list[Finding]:
-    return [finding for finding in compare_identities(a, b) if finding.status == "differs"]
-
-
-def _refuse_confounded(one: str, a: Preflight, other: str, b: Preflight) -> None:
-    differing = _differing(a.identity, b.identity)
-    if differing:
-        raise InvalidComparison(
-            f"'{one}' and '{other}' cannot be compared: {' '.join(f.message for f in differing)}",
-            hint="Mend it, or decide all the same with --allow-confounded.",
-        )
-
-
 def _refuse_interrupted(collected: CollectedRun) -> None:
     if collected.summary is not None and collected.summary.interrupted:
         done = collected.summary.reused + collected.summary.answered
@@ -303,28 +212,3 @@ def _refuse_interrupted(collected: CollectedRun) -> None:
             f"'{collected.arm}' are kept.",
             hint="The same command goes on from there.",
         )
-
-
-def _refuse_incomplete(collected: CollectedRun) -> None:
-    """Refuse a recorded run that was never finished; a run of this process cannot be one."""
-    left = unanswered(collected, collected.completions())
-    if left:
-        raise StoreError(
-            f"{collected.folder.path} is not complete: {left} of {len(collected.requests)} "
-            "requests were never asked.",
-            hint="Finish that run first: the same command goes on where it stopped.",
-        )
-
-
-def _confounders(runs: Sequence[CollectedRun]) -> Mapping[str, list[ReasonCode]]:
-    baseline = runs[0]
-    return {
-        run.arm: [
-            ReasonCode(
-                "SAME_ENDPOINT" if finding.code == "distinct" else "CONFIG_MISMATCH",
-                values={"finding": finding.code, "message": finding.message},
-            )
-            for finding in _differing(baseline.identity, run.identity)
-        ]
-        for run in runs[1:]
-    }

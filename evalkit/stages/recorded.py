@@ -1,0 +1,84 @@
+"""Runs that were recorded before: what they were asked decides what all arms are asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from evalkit.collect.journal import open_run
+from evalkit.config import Config
+from evalkit.errors import StoreError, UsageError
+from evalkit.stages.arms import Arm
+from evalkit.stages.collecting import CollectedRun, OnStage, load_run, unanswered
+from evalkit.stages.plan import Plan, make_plan, plan_difference, recorded_plan
+
+
+def shared_plan(arms: Sequence[Arm], config: Config, on_stage: OnStage) -> Plan:
+    """Return what all arms were or will be asked; recorded runs decide when there are any."""
+    if len(arms) < 2:
+        raise UsageError("A comparison needs a baseline and at least one candidate.")
+    plans = [
+        (
+            arm,
+            recorded_plan(
+                open_run(arm.recorded).read_header() or {},
+                arm.recorded,
+                allow_code=config.allow_code,
+            ),
+        )
+        for arm in arms
+        if arm.recorded is not None
+    ]
+    if not plans:
+        return make_plan(config)
+    first_arm, first = plans[0]
+    for arm, plan in plans[1:]:
+        differing = plan_difference(first, plan)
+        if differing:
+            raise StoreError(
+                f"{first_arm.recorded} and {arm.recorded} were asked different things: "
+                f"{', '.join(differing)}.",
+                hint="Record both with the same tasks, limit, epochs, seed and sampling.",
+            )
+    _refuse_other_wishes(config, first, first_arm)
+    on_stage(f"asking what {first_arm.recorded} was asked")
+    return first
+
+
+def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
+    """A recorded run decides what is asked: a flag that says otherwise is not passed over."""
+    record = plan.record()
+    wishes = {
+        "tasks": config.tasks and set(config.tasks) != {row["name"] for row in record["tasksets"]},
+        "limit": config.limit is not None and config.limit != plan.limit,
+        "languages": config.languages and config.languages != plan.languages,
+        "epochs": config.epochs not in (1, plan.epochs),
+        "seed": config.seed not in (0, plan.seed),
+    }
+    refused = [name for name, differs in wishes.items() if differs]
+    if refused:
+        raise UsageError(
+            f"{arm.recorded} was asked other things than {', '.join(refused)} says.",
+            hint="Leave that out, or ask the endpoint again.",
+        )
+
+
+def recorded_run(arm: Arm, plan: Plan) -> CollectedRun:
+    """Open a recorded run that was asked everything.
+
+    Raises:
+        StoreError: When it cannot be used or was never finished.
+    """
+    run = load_run(arm, plan)
+    _refuse_incomplete(run)
+    return run
+
+
+def _refuse_incomplete(collected: CollectedRun) -> None:
+    """Refuse a recorded run that was never finished; a run of this process cannot be one."""
+    left = unanswered(collected, collected.completions())
+    if left:
+        raise StoreError(
+            f"{collected.folder.path} is not complete: {left} of {len(collected.requests)} "
+            "requests were never asked.",
+            hint="Finish that run first: the same command goes on where it stopped.",
+        )
