@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 import yaml
 from pydantic import Field, ValidationError
@@ -62,6 +62,7 @@ class Config(Checked):
     candidates: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
     languages: tuple[Language, ...] = ()
+    suite: Literal["smoke", "quick", "standard", "full"] | None = None
     limit: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
     seed: Seed = 0

@@ -54,6 +54,11 @@ LANGUAGES = click.option(
     multiple=True,
     help="Only prompts in this language; repeatable. Default: all.",
 )
+SUITE = click.option(
+    "--suite",
+    type=click.Choice(["smoke", "quick", "standard", "full"]),
+    help="Ask prompts made afresh from --seed: 25, 100, 300 or 3000 a family.",
+)
 LIMIT = click.option(
     "-n",
     "--limit",
@@ -115,7 +120,18 @@ def together(*options: Option[Any]) -> Callable[[F], F]:
 
 
 COLLECTING = together(
-    CONFIG, SET, TASKS, LANGUAGES, LIMIT, EPOCHS, SEED, CONNECTIONS, ALLOW_CODE, FRESH, OUTPUT
+    CONFIG,
+    SET,
+    TASKS,
+    LANGUAGES,
+    SUITE,
+    LIMIT,
+    EPOCHS,
+    SEED,
+    CONNECTIONS,
+    ALLOW_CODE,
+    FRESH,
+    OUTPUT,
 )
 TALKING = together(DISPLAY, JSON, QUIET, VERBOSE)
 RENDERING = together(LANG, HTML, MARKDOWN, JUNIT)

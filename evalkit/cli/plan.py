@@ -19,6 +19,7 @@ from evalkit.cli.options import (
     LIMIT,
     SEED,
     SET,
+    SUITE,
     TASKS,
     names,
     read_config,
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 _SHARE = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<percent>%?)")
 _RULE = "Write 6%, 0.06 or 6: a number below 1 is a share, any other is percent."
 
-_ASKING = together(CONFIG, SET, TASKS, LIMIT, EPOCHS, SEED, ALLOW_CODE)
+_ASKING = together(CONFIG, SET, TASKS, SUITE, LIMIT, EPOCHS, SEED, ALLOW_CODE)
 
 
 @click.command()
@@ -88,7 +89,15 @@ def plan(
     flip_rate = None if flips is None else share("--flips", flips)
     wanted = None if power is None else _power(power)
     given = {**flags, "tasks": names(tasks)}
-    chosen = (config_path, policy_path, overrides, given["tasks"], flags["limit"], flags["epochs"])
+    chosen = (
+        config_path,
+        policy_path,
+        overrides,
+        given["tasks"],
+        flags["limit"],
+        flags["epochs"],
+        flags["suite"],
+    )
     config = read_config(config_path, overrides, given, policy_path)
     from evalkit.cli.plan_text import as_body, render
     from evalkit.stages.forecast import forecast, read_earlier

@@ -151,6 +151,7 @@ def _settings(plan: Plan, config: Config) -> dict[str, Any]:
     return {
         "limit": plan.limit,
         "languages": list(plan.languages),
+        "suite": plan.suite,
         "epochs": plan.epochs,
         "seed": plan.seed,
         "max_connections": config.max_connections,

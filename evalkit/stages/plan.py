@@ -11,6 +11,7 @@ from evalkit.config import Config, SamplingOptions
 from evalkit.errors import StoreError, TasksetError, UnknownNameError
 from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
+from evalkit.tasksets.suites import SuiteName
 from evalkit.types import Language, Sample, Sampling, Taskset
 
 
@@ -25,6 +26,7 @@ class Plan:
         epochs: Repeats of each sample.
         seed: Seed of the draw and of the order.
         languages: Only samples in these; nothing means all.
+        suite: How much the generators made.
     """
 
     selection: Selection
@@ -33,6 +35,7 @@ class Plan:
     epochs: int
     seed: int
     languages: tuple[Language, ...] = ()
+    suite: SuiteName | None = None
 
     @property
     def tasksets(self) -> tuple[Taskset, ...]:
@@ -66,6 +69,7 @@ class Plan:
             "epochs": self.epochs,
             "seed": self.seed,
             "languages": list(self.languages),
+            "suite": self.suite,
         }
 
 
@@ -89,10 +93,17 @@ def make_plan(config: Config) -> Plan:
         seed=config.seed,
         allow_code=config.allow_code,
         languages=config.languages,
+        suite=config.suite,
     )
     _refuse_unknown_scorers(selection)
     return Plan(
-        selection, config.sampling, config.limit, config.epochs, config.seed, config.languages
+        selection,
+        config.sampling,
+        config.limit,
+        config.epochs,
+        config.seed,
+        config.languages,
+        config.suite,
     )
 
 
@@ -115,6 +126,7 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
             seed=record["seed"],
             allow_code=allow_code,
             languages=languages,
+            suite=record.get("suite"),
         )
         plan = Plan(
             selection,
@@ -123,6 +135,7 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
             record["epochs"],
             record["seed"],
             languages,
+            record.get("suite"),
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{folder} does not say what was asked: {error}.") from None

@@ -50,6 +50,7 @@ def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
     wishes = {
         "tasks": config.tasks and set(config.tasks) != {row["name"] for row in record["tasksets"]},
         "limit": config.limit is not None and config.limit != plan.limit,
+        "suite": config.suite is not None and config.suite != plan.suite,
         "languages": config.languages and config.languages != plan.languages,
         "epochs": config.epochs not in (1, plan.epochs),
         "seed": config.seed not in (0, plan.seed),

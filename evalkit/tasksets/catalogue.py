@@ -10,8 +10,21 @@ from pathlib import Path
 from evalkit.errors import TasksetError, UnknownNameError
 from evalkit.fingerprint import digest
 from evalkit.resources import resource_dir
-from evalkit.tasksets.jsonl import HEAD, load_folder
+from evalkit.tasksets.jsonl import HEAD, load_folder, make_folder, read_head
+from evalkit.tasksets.suites import SUITES, SuiteName, shares
 from evalkit.types import Family, Language, Sample, Taskset
+
+DEFAULT_SUITE: SuiteName = "standard"
+"""What a generated taskset that is asked for by name has, where no suite is named."""
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How much generators make: samples in all languages together, from a seed."""
+
+    samples: int = SUITES[DEFAULT_SUITE]
+    seed: int = 0
+    languages: tuple[Language, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,21 +39,39 @@ def builtin_names() -> list[str]:
     """Return the names of the tasksets that ship with evalkit, in the families' order."""
     names = [path.parent.name for path in resource_dir("tasksets").glob(f"*/{HEAD}")]
     order = {family.value: index for index, family in enumerate(Family)}
-    return sorted(names, key=lambda name: (order.get(name, len(order)), name))
+    return sorted(names, key=lambda name: (order.get(name.partition("-")[0], len(order)), name))
 
 
-def load_taskset(name: str) -> Taskset:
+def load_taskset(name: str, size: Size | None = None) -> Taskset:
     """Load a taskset by its built-in name or by the path of its folder.
+
+    Args:
+        name: A built-in name or a folder.
+        size: How much a generator makes; what is written down is always whole.
 
     Raises:
         UnknownNameError: With suggestions, when it is neither.
         TasksetError: When the folder cannot be used.
     """
+    folder = find_folder(name)
+    if read_head(folder).generator is None:
+        return load_folder(folder)
+    size = size or Size()
+    return make_folder(folder, shares(size.samples, size.languages), size.seed)
+
+
+def find_folder(name: str) -> Path:
+    """Return the folder of a taskset.
+
+    Raises:
+        UnknownNameError: With suggestions, when it is neither a built-in name nor a folder.
+        TasksetError: For a path that is no folder.
+    """
     if name in builtin_names():
-        return load_folder(resource_dir("tasksets") / name)
+        return resource_dir("tasksets") / name
     folder = Path(name)
     if folder.is_dir():
-        return load_folder(folder)
+        return folder
     if folder.exists() or "/" in name:
         raise TasksetError(
             f"'{name}' is not a taskset folder.",
@@ -56,22 +87,27 @@ def select(
     seed: int,
     allow_code: bool,
     languages: Sequence[Language] = (),
+    suite: SuiteName | None = None,
 ) -> Selection:
     """Load what a run asks.
 
     Args:
-        names: Built-in names, family names or folders; nothing means all built-in ones.
+        names: Built-in names, family names or folders. Nothing means all built-in ones:
+            those that are written down, or with a suite those that are made.
         limit: At most so many samples a taskset, drawn at random under the seed, never
             the first ones.
-        seed: Seed of that draw.
+        seed: Seed of that draw, and of the generators.
         allow_code: Whether tasksets that execute answers may be asked.
         languages: Only samples in these; nothing means all.
+        suite: How much the generators make.
 
     Raises:
         UnknownNameError: For a name that is not known.
         TasksetError: For a taskset that cannot be used, or when nothing is left to ask.
     """
-    tasksets = [load_taskset(name) for name in _expand(names)]
+    samples = SUITES[suite or DEFAULT_SUITE]
+    size = Size(min(samples, limit or samples), seed, tuple(languages))
+    tasksets = [load_taskset(name, size) for name in _expand(names, suite)]
     _refuse_equal_names(tasksets)
     asked: list[Taskset] = []
     skipped: list[tuple[Taskset, str]] = []
@@ -116,16 +152,23 @@ def _in_languages(taskset: Taskset, languages: Sequence[Language]) -> Taskset:
     return replace(taskset, samples=kept)
 
 
-def _expand(names: Sequence[str]) -> list[str]:
+def _expand(names: Sequence[str], suite: SuiteName | None) -> list[str]:
     builtin = builtin_names()
+    heads = {name: read_head(resource_dir("tasksets") / name) for name in builtin}
+    # A suite asks what is made; without one, what is written down.
+    usual = [
+        name
+        for name, head in heads.items()
+        if (head.generator is not None and head.suites if suite else head.generator is None)
+    ]
     if not names:
-        return builtin
+        return usual
     expanded: list[str] = []
     for name in names:
-        if name in builtin or name not in set(Family):
+        if name not in set(Family) or (name in builtin and suite is None):
             expanded.append(name)
         else:
-            expanded.extend(n for n in builtin if load_taskset(n).family == name)
+            expanded.extend(one for one in usual if heads[one].family == name)
     return list(dict.fromkeys(expanded))
 
 

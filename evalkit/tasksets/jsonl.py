@@ -1,9 +1,9 @@
-"""Reading a taskset folder: `taskset.yaml` beside `samples.jsonl`."""
+"""Reading a taskset folder: `taskset.yaml` beside `samples.jsonl`, or a generator's recipe."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalkit.errors import TasksetError
 from evalkit.fingerprint import digest
+from evalkit.tasksets.generators.base import Made, take
 from evalkit.types import Family, Language, Message, Sample, Taskset
 from evalkit.yamlfile import explain_validation
 
@@ -27,7 +28,13 @@ class _Checked(BaseModel):
 
 
 class Head(_Checked):
-    """What `taskset.yaml` may say. `{input}` in a template is replaced literally."""
+    """What `taskset.yaml` may say. `{input}` in a template is replaced literally.
+
+    Attributes:
+        generator: Makes the samples, in place of `samples.jsonl`.
+        options: What that generator is told.
+        suites: Whether the taskset is part of the suites.
+    """
 
     name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
     version: int = Field(ge=1)
@@ -40,6 +47,9 @@ class Head(_Checked):
     code: bool = False
     system: dict[Language, str] = Field(default_factory=dict)
     template: dict[Language, str] = Field(default_factory=dict)
+    generator: str | None = None
+    options: dict[str, Any] = Field(default_factory=dict)
+    suites: bool = True
 
 
 class _Turn(_Checked):
@@ -60,24 +70,58 @@ class Row(_Checked):
     metadata: dict[str, Any] = Field(default_factory=dict)
 
 
+def read_head(folder: Path) -> Head:
+    """Read and check `taskset.yaml`.
+
+    Raises:
+        TasksetError: Names the file and line.
+    """
+    return _read_head(folder / HEAD)
+
+
 def load_folder(folder: Path) -> Taskset:
-    """Read and check a taskset folder.
+    """Read and check a taskset folder whose samples are written down.
 
     Raises:
         TasksetError: Names the file and line: missing file, broken YAML or JSON, unknown
             key, duplicate id, or no sample at all.
     """
-    head = _read_head(folder / HEAD)
+    head = read_head(folder)
     path = folder / SAMPLES
     rows = list(_read_rows(path))
     if not rows:
         raise TasksetError(f"Taskset '{head.name}' is empty: '{path}' holds no sample.")
     _refuse_duplicates(rows, path)
     samples = tuple(_sample(head, row) for _, row in rows)
-    content = {
-        "head": head.model_dump(mode="json"),
-        "rows": [row.model_dump(mode="json") for _, row in rows],
-    }
+    return _taskset(head, folder, samples, [row.model_dump(mode="json") for _, row in rows])
+
+
+def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Taskset:
+    """Make the samples of a taskset folder that holds a generator's recipe.
+
+    Args:
+        folder: With a `taskset.yaml` that names its generator.
+        sizes: Samples by language.
+        seed: Equal seeds make equal samples; a larger size keeps those of a smaller one.
+
+    Raises:
+        TasksetError: When the folder cannot be used, or the generator cannot make so many.
+        UnknownNameError: For a generator that is not known.
+    """
+    head = read_head(folder)
+    if head.generator is None:
+        raise ValueError(f"'{folder}' holds no recipe of a generator")
+    made = [
+        one
+        for language, n in sizes.items()
+        for one in take(head.generator, language, seed, n, head.options)
+    ]
+    samples = tuple(_made_sample(head, one) for one in made)
+    content = [[one.id, dict(one.draft.target)] for one in made]
+    return _taskset(head, folder, samples, content)
+
+
+def _taskset(head: Head, folder: Path, samples: tuple[Sample, ...], rows: list[Any]) -> Taskset:
     return Taskset(
         name=head.name,
         version=head.version,
@@ -88,10 +132,17 @@ def load_folder(folder: Path) -> Taskset:
         margin=head.margin,
         measures_hallucination=head.measures_hallucination,
         samples=samples,
-        content_hash=digest(content),
+        content_hash=digest({"head": _shaping(head), "rows": rows}),
         code=head.code or head.scorer in RUNS_CODE,
         path=str(folder),
     )
+
+
+def _shaping(head: Head) -> dict[str, Any]:
+    """Return what of a head shapes prompts and scores."""
+    shaping = head.model_dump(mode="json", exclude={"suites", "generator", "options"})
+    made = {"generator": head.generator, "options": head.options}
+    return shaping if head.generator is None else {**shaping, **made}
 
 
 def _read_text(path: Path) -> str:
@@ -175,8 +226,11 @@ def _refuse_duplicates(rows: list[tuple[int, Row]], path: Path) -> None:
 
 
 def _sample(head: Head, row: Row) -> Sample:
-    messages = _messages(head, row)
-    length = sum(len(message.content) for message in messages)
+    turns = tuple(Message(turn.role, turn.content) for turn in row.messages)
+    if row.input is not None:
+        template = head.template.get(row.language, "{input}")
+        turns = (Message("user", template.replace("{input}", row.input)),)
+    messages = _with_system(head, row.language, turns)
     return Sample(
         id=row.id,
         taskset=head.name,
@@ -185,24 +239,38 @@ def _sample(head: Head, row: Row) -> Sample:
         category=row.category,
         messages=messages,
         target=row.target,
-        length_bucket=_bucket(length),
+        length_bucket=_bucket(messages),
         cluster=row.cluster,
         metadata=row.metadata,
     )
 
 
-def _messages(head: Head, row: Row) -> tuple[Message, ...]:
-    turns = tuple(Message(turn.role, turn.content) for turn in row.messages)
-    if row.input is not None:
-        template = head.template.get(row.language, "{input}")
-        turns = (Message("user", template.replace("{input}", row.input)),)
-    system = head.system.get(row.language)
+def _made_sample(head: Head, made: Made) -> Sample:
+    draft = made.draft
+    messages = _with_system(head, made.language, draft.messages)
+    return Sample(
+        id=made.id,
+        taskset=head.name,
+        family=head.family,
+        language=made.language,
+        category=draft.category,
+        messages=messages,
+        target=draft.target,
+        length_bucket=_bucket(messages),
+        cluster=draft.cluster,
+        metadata={**draft.metadata, "level": draft.level},
+    )
+
+
+def _with_system(head: Head, language: Language, turns: tuple[Message, ...]) -> tuple[Message, ...]:
+    system = head.system.get(language)
     if system and turns[0].role != "system":
         return (Message("system", system), *turns)
     return turns
 
 
-def _bucket(length: int) -> str:
+def _bucket(messages: tuple[Message, ...]) -> str:
+    length = sum(len(message.content) for message in messages)
     if length < _SHORT:
         return "short"
     return "medium" if length < _MEDIUM else "long"

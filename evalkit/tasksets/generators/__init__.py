@@ -1,0 +1,1 @@
+"""Prompts made to order: one module a family, deterministic from a seed, with exact oracles."""
