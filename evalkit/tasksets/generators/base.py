@@ -57,7 +57,9 @@ Generator = Callable[[Language, int, Mapping[str, Any]], Iterator[Draft]]
 Equal arguments give the equal stream; the first n drafts do not depend on n.
 """
 
-GENERATORS: Registry[Generator] = Registry("generator", {})
+GENERATORS: Registry[Generator] = Registry(
+    "generator", {"math": "evalkit.tasksets.generators.math.stream"}
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,1 @@
+"""Word problems with exact answers: templates by topic, dressed anew from each seed."""
