@@ -8,7 +8,8 @@ Three kinds of target:
   Sydney, near Canberra") or an alternative ("Canberra or Sydney") makes it incorrect: the
   answer has not committed itself; else the rival was mentioned in passing.
 - `{"kind": "number", "value": "8", "tolerance": "0"}`: the first number that the question
-  does not hold decides.
+  (its last line, where a passage stands before it) does not hold decides; with
+  `"place": "last"` the last one does, for what is reckoned out loud.
 - `{"kind": "unanswerable", "corrections": [...]}`: an invented thing, a false premise, or a
   passage that does not say. Declining, denying existence or one of the corrections is
   correct; everything else asserts something false.
@@ -21,7 +22,7 @@ only repeats the question asserts nothing: abstained, in all three kinds.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -60,7 +61,7 @@ class FactsScorer:
     """Scores closed-book and grounded short answers in three outcomes."""
 
     name: str = "facts"
-    version: int = 1
+    version: int = 2
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer."""
@@ -89,24 +90,25 @@ def _judge_unanswerable(target: Any, text: str, stance: Stance) -> Judgement:
 def _judge_number(sample: Sample, question: str, stance: Stance) -> Judgement:
     wanted = parse_number(sample.target["value"])
     tolerance = parse_number(sample.target.get("tolerance", "0"))
-    given = _first_new_number(stance.rest, question, sample.language)
-    if given is None:
+    asserted = list(_new_numbers(stance.rest, question, sample.language))
+    if not asserted:
         return _nothing_asserted(stance, f"{wanted}")
+    given = asserted[-1 if sample.target.get("place") == "last" else 0]
     if abs(given.value - wanted) <= tolerance:
         return _judgement(Outcome.CORRECT, given.text, f"{given.text} is right")
     return _judgement(Outcome.INCORRECT, given.text, f"{given.text} instead of {wanted}")
 
 
-def _first_new_number(parts: Iterable[str], question: str, language: Language) -> Number | None:
-    known = {number.value for number in _all_numbers(question, language)}
+def _new_numbers(parts: Iterable[str], question: str, language: Language) -> Iterator[Number]:
+    """Yield the numbers that are asserted and that the question does not hold."""
+    known = {number.value for number in _all_numbers(_last_line(question), language)}
     for part in parts:
         folded = fold_numbers(part).casefold()
         for number in _all_numbers(part, language):
             if number.value in known or number.marker or number.ordinal:
                 continue
             if not _negated(folded, Span(number.start, number.end)):
-                return number
-    return None
+                yield number
 
 
 def _all_numbers(text: str, language: Language) -> list[Number]:
@@ -189,10 +191,15 @@ def _alternatives(sentence: str, right: Sequence[Span], wrong: Sequence[Span]) -
     return False
 
 
+def _last_line(question: str) -> str:
+    """Return the question itself: a passage to answer from stands in the lines before it."""
+    return question.rstrip().rsplit("\n", 1)[-1]
+
+
 def _repeats(text: str, question: str) -> bool:
     """Say whether an answer is the question again, or most of it."""
     bare = _PUNCTUATION.sub("", normalise(text))
-    asked = _PUNCTUATION.sub("", normalise(question.rsplit("\n", 1)[-1]))
+    asked = _PUNCTUATION.sub("", normalise(_last_line(question)))
     return bare in asked and len(bare) > 0.7 * len(asked)
 
 

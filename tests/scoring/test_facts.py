@@ -135,6 +135,21 @@ def test_the_first_number_that_is_new_decides(text: str, expected: str) -> None:
     assert outcome(LEGS, text, "How many legs does one spider have?") == expected
 
 
+def test_a_number_that_is_reckoned_out_loud_is_the_last_one() -> None:
+    target = {"kind": "number", "value": "200", "place": "last"}
+    prompt = "How many millimeters are 20 centimeters?"
+    worked = "You multiply 20 centimeters by 10, which is 200 millimeters."
+    assert outcome(target, worked, prompt) == "correct"
+    assert outcome(target, "It is 20 times 100, so 2000.", prompt) == "incorrect"
+
+
+def test_a_number_of_the_passage_may_be_the_answer() -> None:
+    prompt = "Passage: The house has 12 rooms and 3 doors.\nQuestion: How many rooms are there?"
+    target = {"kind": "number", "value": "12"}
+    assert outcome(target, "There are 12 rooms.", prompt) == "correct"
+    assert outcome(target, "There are 3 rooms.", prompt) == "incorrect"
+
+
 def test_a_number_may_be_off_by_its_tolerance() -> None:
     target = {"kind": "number", "value": "100", "tolerance": "0.5"}
     assert outcome(target, "About 99.6 degrees.") == "correct"

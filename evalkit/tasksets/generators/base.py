@@ -58,7 +58,11 @@ Equal arguments give the equal stream; the first n drafts do not depend on n.
 """
 
 GENERATORS: Registry[Generator] = Registry(
-    "generator", {"math": "evalkit.tasksets.generators.math.stream"}
+    "generator",
+    {
+        "facts": "evalkit.tasksets.generators.facts.stream",
+        "math": "evalkit.tasksets.generators.math.stream",
+    },
 )
 
 

@@ -1,0 +1,129 @@
+"""Made questions of fact: enough of them, mostly fresh, and their oracles are right."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from pathlib import Path
+
+import pytest
+
+from evalkit.scoring.facts import FactsScorer
+from evalkit.tasksets.catalogue import Size, load_taskset
+from evalkit.tasksets.generators.base import take
+from evalkit.tasksets.generators.facts.knowledge import names, table
+from evalkit.types import Language, Outcome, Sample
+
+REVIEWED = Path(__file__).with_name("reviewed_facts.jsonl")
+TABLES = (
+    "countries",
+    "elements",
+    "works",
+    "discoveries",
+    "poems",
+    "chinese_works",
+    "dynasties",
+    "geography",
+)
+
+
+def samples(language: Language, n: int) -> tuple[Sample, ...]:
+    return load_taskset("facts-fresh", Size(n, 3, (language,))).samples
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_tables_are_whole(name: str) -> None:
+    for row in table(name):
+        assert None not in row.values(), row
+        blank = {key for key, cell in row.items() if not cell}
+        assert blank <= {"year", "dynasty"}, row
+        assert all(cell == cell.strip() for cell in row.values()), row
+
+
+def test_names_that_stand_for_one_thing_stand_once() -> None:
+    for name, column in (("countries", "en"), ("countries", "capital_zh"), ("elements", "symbol")):
+        counted = Counter(names(row[column])[0] for row in table(name))
+        assert counted.most_common(1)[0][1] == 1, counted.most_common(2)
+
+
+@pytest.mark.parametrize(("language", "n"), [("en", 2000), ("zh", 1000)])
+def test_there_are_enough_and_two_seeds_share_little(language: Language, n: int) -> None:
+    ids = [{made.id for made in take("facts", language, seed, n, {})} for seed in (11, 12)]
+    assert len(ids[0]) == n
+    assert len(ids[0] & ids[1]) <= 0.12 * n
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_every_part_and_level_is_there(language: Language) -> None:
+    made = samples(language, 900)
+    levels = Counter(sample.metadata["level"] for sample in made)
+    assert min(levels.values()) >= 0.1 * len(made)
+    kinds = Counter(sample.target["kind"] for sample in made)
+    assert 0.3 < kinds["unanswerable"] / len(made) < 0.6
+    passages = Counter(sample.cluster for sample in made if sample.cluster)
+    assert set(passages.values()) <= {1, 2}
+
+
+def test_the_oracle_accepts_right_answers_and_refuses_wrong_ones() -> None:
+    scorer = FactsScorer()
+    for sample in samples("en", 700):
+        target = sample.target
+        if target["kind"] == "answer":
+            right = [f"It is {alias}." for alias in target["aliases"]]
+            wrong = [f"It is {rival}." for rival in target["rivals"]]
+        elif target["kind"] == "number":
+            right = [f"The answer is {target['value']}."]
+            wrong = [f"The answer is {int(target['value']) + 3571}."]
+        else:
+            right = ["I don't know.", "There is no such thing, as far as I know."]
+            right += [f"In fact it is {one}." for one in target["corrections"]]
+            wrong = ["It is Springfield, and that was in 1444."]
+        for text in right:
+            assert scorer(sample, text).outcome is Outcome.CORRECT, (sample, text)
+        for text in wrong:
+            assert scorer(sample, text).outcome is Outcome.INCORRECT, (sample, text)
+
+
+def test_the_oracle_reads_chinese() -> None:
+    scorer = FactsScorer()
+    for sample in samples("zh", 600):
+        target = sample.target
+        if target["kind"] == "answer":
+            right = [f"是{alias}。" for alias in target["aliases"]]
+            wrong = [f"是{rival}。" for rival in target["rivals"]]
+        elif target["kind"] == "number":
+            right = [f"答案是{target['value']}。"]
+            wrong = [f"答案是{int(target['value']) + 3571}。"]
+        else:
+            right = ["我不知道。"] + [f"其实是{one}。" for one in target["corrections"]]
+            wrong = ["是春田市，那是在1444年。"]
+        for text in right:
+            assert scorer(sample, text).outcome is Outcome.CORRECT, (sample, text)
+        for text in wrong:
+            assert scorer(sample, text).outcome is Outcome.INCORRECT, (sample, text)
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_declining_is_an_abstention_where_there_is_an_answer(language: Language) -> None:
+    scorer = FactsScorer()
+    declined = {"en": "I don't know.", "zh": "我不知道。"}[language]
+    for sample in samples(language, 200):
+        if sample.target["kind"] != "unanswerable":
+            assert scorer(sample, declined).outcome is Outcome.ABSTAINED
+
+
+def test_reviewed_samples_are_still_what_the_seed_makes() -> None:
+    rows = [json.loads(line) for line in REVIEWED.read_text("utf-8").splitlines()]
+    assert len(rows) == 40
+    for language in ("en", "zh"):
+        kept = [row for row in rows if row["language"] == language]
+        again = [
+            {
+                "language": one.language,
+                "prompt": one.draft.messages[0].content,
+                "target": dict(one.draft.target),
+                "level": one.draft.level,
+            }
+            for one in take("facts", language, 2026, len(kept), {})
+        ]
+        assert kept == again
