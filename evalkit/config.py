@@ -45,10 +45,18 @@ class SamplingOptions(Checked):
 
 
 class RequestOptions(Checked):
-    """Deadlines in seconds, and how often a request is tried."""
+    """Deadlines in seconds, and how often a request is tried.
+
+    `first_byte_timeout` runs from the start of an attempt until the answer begins; by
+    default it is as long as `timeout`, because a server that does not stream says nothing
+    before it has finished. `idle_timeout` runs between two parts of an answer, `timeout`
+    over the whole attempt.
+    """
 
     connect_timeout: float = Field(10.0, gt=0)
-    timeout: float = Field(180.0, gt=0)
+    first_byte_timeout: float | None = Field(None, gt=0)
+    idle_timeout: float = Field(120.0, gt=0)
+    timeout: float = Field(300.0, gt=0)
     max_attempts: int = Field(5, ge=1)
     backoff_base: float = Field(0.5, ge=0)
     backoff_cap: float = Field(30.0, ge=0)

@@ -65,6 +65,10 @@ class EndpointOptions:
     Attributes:
         max_connections: Requests in flight at most.
         connect_timeout: Seconds until a connection must stand.
+        first_byte_timeout: Seconds from the start of an attempt until the answer begins;
+            `None`: as long as the whole, since a server that does not stream says nothing
+            before it has finished.
+        idle_timeout: Seconds between two parts of an answer.
         request_timeout: Seconds for one attempt, everything included.
         log_path: Where an engine that evalkit runs itself writes its log.
         notify: Told in a sentence about what takes long (making weights, say).
@@ -72,6 +76,8 @@ class EndpointOptions:
 
     max_connections: int = 4
     connect_timeout: float = 10.0
+    first_byte_timeout: float | None = None
+    idle_timeout: float = 120.0
     request_timeout: float = 300.0
     log_path: Path | None = None
     notify: Callable[[str], None] | None = None

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import base64
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Self
 
+from evalkit.endpoints.urls import Address
 from evalkit.errors import ConfigError
+
+DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHOWABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
@@ -14,6 +20,72 @@ _SHOWABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _KEY = re.compile(r"[\x21-\x7e]+")
+_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie")
+
+
+@dataclass(frozen=True, slots=True)
+class Credentials:
+    """What goes out with every request of an endpoint, and what of it must never be shown.
+
+    Attributes:
+        headers: All headers, secret ones included.
+        variable: Name of the environment variable that the key comes from; may be empty.
+    """
+
+    headers: Mapping[str, str] = field(repr=False)
+    variable: str
+    _secrets: tuple[str, ...] = field(repr=False)
+
+    @classmethod
+    def gather(
+        cls, endpoint: str, address: Address, api_key_env: str | None, headers: Mapping[str, str]
+    ) -> Self:
+        """Read the key from the environment, and the password from the address.
+
+        Args:
+            endpoint: Name of the endpoint, for messages.
+            address: May hold user and password.
+            api_key_env: Name of a variable; `None`: OPENAI_API_KEY, if it is set; empty: no key.
+            headers: Further headers; they win.
+
+        Raises:
+            ConfigError: When the named variable is not set, or holds what cannot be sent.
+        """
+        variable = DEFAULT_KEY_ENV if api_key_env is None else api_key_env
+        own = {"Content-Type": "application/json", "User-Agent": "evalkit"}
+        secrets = [
+            value
+            for name, value in headers.items()
+            if any(word in name.lower() for word in _SECRET_HEADERS)
+        ]
+        key = read_key(endpoint, variable) if variable else None
+        if api_key_env and not key:
+            raise ConfigError(
+                f"Endpoint '{endpoint}' takes its key from the "
+                f"{show_variable(variable)}, which is not set."
+            )
+        if address.user is not None and not api_key_env:
+            password = address.password or ""
+            token = base64.b64encode(f"{address.user}:{password}".encode()).decode()
+            own["Authorization"] = f"Basic {token}"
+            secrets += [token, password]
+        elif key:
+            own["Authorization"] = f"Bearer {key}"
+            secrets.append(key)
+        return cls(own | dict(headers), variable, tuple(s for s in secrets if s))
+
+    def scrub(self, text: str) -> str:
+        """Return a text without any secret."""
+        for secret in self._secrets:
+            text = text.replace(secret, "***")
+        return text
+
+    def hint(self) -> str:
+        """Say where the key comes from, for one that was refused."""
+        if not self.variable:
+            return "No key is sent, since api_key_env is empty."
+        state = "holds another key" if os.environ.get(self.variable, "").strip() else "is not set"
+        return f"The key comes from the {show_variable(self.variable)}, which {state}."
 
 
 def check_variable(name: str) -> None:

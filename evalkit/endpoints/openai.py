@@ -2,45 +2,27 @@
 
 from __future__ import annotations
 
-import base64
 import logging
-import os
 import time
 from collections.abc import Mapping
 from types import TracebackType
 from typing import Any, Literal, Self
 
-import aiohttp
 import orjson
 from pydantic import Field, field_validator
 
 from evalkit.endpoints.base import ENDPOINTS, EndpointOptions
-from evalkit.endpoints.credentials import (
-    check_variable,
-    clean_headers,
-    read_key,
-    show_variable,
-)
-from evalkit.endpoints.failures import broken_connection, failure
+from evalkit.endpoints.credentials import Credentials, check_variable, clean_headers
+from evalkit.endpoints.failures import failure
 from evalkit.endpoints.identity import ModelList, find_identity
 from evalkit.endpoints.settings import EndpointSettings, check_settings
-from evalkit.endpoints.urls import mask_url, parse_address
+from evalkit.endpoints.transport import Answer, Deadlines, Transport
+from evalkit.endpoints.urls import parse_address
 from evalkit.endpoints.wire import chat_payload, parse_json, parse_reply
-from evalkit.errors import (
-    AuthError,
-    BadRequest,
-    ConfigError,
-    ConnectError,
-    CutBody,
-    EndpointError,
-    NotFoundError,
-    Timeout,
-)
+from evalkit.errors import AuthError, BadRequest, CutBody, EndpointError, NotFoundError
 from evalkit.types import Identity, Message, Reply, Sampling, Timing
 
-DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 _PROBE_TIMEOUT = 15.0
-_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie")
 
 _log = logging.getLogger(__name__)
 
@@ -92,12 +74,21 @@ class OpenAIEndpoint:
     def __init__(self, name: str, settings: OpenAISettings, options: EndpointOptions) -> None:
         self._address = parse_address(settings.base_url)
         self._settings = settings
-        self._options = options
         self._name = name
-        named = settings.api_key_env
-        self._key_env = DEFAULT_KEY_ENV if named is None else named
-        self._headers, self._secrets = self._credentials()
-        self._session: aiohttp.ClientSession | None = None
+        self._credentials = Credentials.gather(
+            name, self._address, settings.api_key_env, settings.headers
+        )
+        self._transport = Transport(
+            name,
+            self._credentials,
+            Deadlines(
+                connect=options.connect_timeout,
+                first_byte=options.first_byte_timeout,
+                idle=options.idle_timeout,
+                total=options.request_timeout,
+            ),
+            proxies=not self._address.loopback,
+        )
 
     @property
     def name(self) -> str:
@@ -120,16 +111,7 @@ class OpenAIEndpoint:
 
     async def __aenter__(self) -> Self:
         """Open the session."""
-        options = self._options
-        self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=options.max_connections),
-            timeout=aiohttp.ClientTimeout(
-                total=options.request_timeout, sock_connect=options.connect_timeout
-            ),
-            headers=self._headers,
-            trust_env=not self._address.loopback,
-            cookie_jar=aiohttp.DummyCookieJar(),
-        )
+        await self._transport.open()
         return self
 
     async def __aexit__(
@@ -139,9 +121,7 @@ class OpenAIEndpoint:
         traceback: TracebackType | None,
     ) -> None:
         """Close the session."""
-        if self._session is not None:
-            await self._session.close()
-            self._session = None
+        await self._transport.close()
 
     async def identity(self) -> Identity:
         """Read `/v1/models`, `/version` and `/props`, as far as they are there.
@@ -179,65 +159,34 @@ class OpenAIEndpoint:
             data = orjson.dumps(payload)
         except orjson.JSONEncodeError as error:
             raise BadRequest("The prompt is not valid Unicode.") from error
-        status, body, headers = await self._exchange(
-            "POST", self._address.chat, data=data, total=self._options.request_timeout
-        )
-        if status >= 300:
-            raise failure(status, body, headers, self._where(self._address.chat))
-        return body
-
-    async def _exchange(
-        self, method: str, url: str, *, data: bytes | None, total: float
-    ) -> tuple[int, bytes, Mapping[str, str]]:
-        if self._session is None:
-            raise RuntimeError("an endpoint is used inside 'async with'")
-        where = self._where(url)
-        timeout = aiohttp.ClientTimeout(total=total, sock_connect=self._options.connect_timeout)
-        try:
-            async with self._session.request(
-                method, url, data=data, timeout=timeout, allow_redirects=False
-            ) as response:
-                return response.status, await response.read(), response.headers
-        except aiohttp.ConnectionTimeoutError as error:
-            raise ConnectError(f"{where} accepts no connection.") from error
-        except TimeoutError as error:
-            raise Timeout(f"{where} did not answer within {total:g} s.") from error
-        except aiohttp.ClientPayloadError as error:
-            raise CutBody(f"{where} ended its body early.") from error
-        except (aiohttp.ClientError, OSError) as error:
-            reason = self._scrub(broken_connection(error))
-            raise ConnectError(f"{where} cannot be reached: {reason}.") from error
+        answer = await self._transport.exchange("POST", self._address.chat, data=data)
+        if answer.status >= 300:
+            raise self._failure(answer, self._address.chat)
+        return answer.body
 
     async def _probe(self, url: str) -> tuple[int, Any]:
         """Get a page: its status and its JSON, or `None` when it is not JSON."""
-        total = min(_PROBE_TIMEOUT, self._options.request_timeout)
-        status, body, headers = await self._exchange("GET", url, data=None, total=total)
-        if status in {401, 403}:
-            raise await self._explain(failure(status, body, headers, self._where(url)))
+        answer = await self._transport.exchange("GET", url, total=_PROBE_TIMEOUT)
+        if answer.status in {401, 403}:
+            raise await self._explain(self._failure(answer, url))
         try:
-            return status, parse_json(body)
+            return answer.status, parse_json(answer.body)
         except CutBody:
-            return status, None
+            return answer.status, None
 
     async def _explain(self, error: EndpointError) -> EndpointError:
         """Take secrets out of an error, and say what to do about it."""
         hint = error.hint
         if isinstance(error, AuthError):
-            hint = self._key_hint()
+            hint = self._credentials.hint()
         elif isinstance(error, NotFoundError):
             hint = await self._model_hint()
         return type(error)(
-            self._scrub(error.message),
+            self._credentials.scrub(error.message),
             hint=hint,
             status=error.status,
             retry_after=error.retry_after,
         )
-
-    def _key_hint(self) -> str:
-        if not self._key_env:
-            return "No key is sent, since api_key_env is empty."
-        state = "holds another key" if os.environ.get(self._key_env, "").strip() else "is not set"
-        return f"The key comes from the {show_variable(self._key_env)}, which {state}."
 
     async def _model_hint(self) -> str | None:
         try:
@@ -250,39 +199,9 @@ class OpenAIEndpoint:
             return None
         return f"It serves: {', '.join(ids[:10])}{', …' if len(ids) > 10 else ''}."
 
-    def _where(self, url: str) -> str:
-        return f"Endpoint '{self._name}' ({mask_url(url)})"
-
-    def _credentials(self) -> tuple[dict[str, str], tuple[str, ...]]:
-        """Return the headers of every request, and what must never be printed."""
-        settings, address = self._settings, self._address
-        headers = {"Content-Type": "application/json", "User-Agent": "evalkit"}
-        secrets = [
-            value
-            for name, value in settings.headers.items()
-            if any(word in name.lower() for word in _SECRET_HEADERS)
-        ]
-        key = read_key(self._name, self._key_env) if self._key_env else None
-        if settings.api_key_env and not key:
-            raise ConfigError(
-                f"Endpoint '{self._name}' takes its key from the "
-                f"{show_variable(self._key_env)}, which is not set."
-            )
-        if address.user is not None and not settings.api_key_env:
-            password = address.password or ""
-            pair = f"{address.user}:{password}"
-            token = base64.b64encode(pair.encode()).decode()
-            headers["Authorization"] = f"Basic {token}"
-            secrets += [token, password]
-        elif key:
-            headers["Authorization"] = f"Bearer {key}"
-            secrets.append(key)
-        return headers | settings.headers, tuple(s for s in secrets if s)
-
-    def _scrub(self, text: str) -> str:
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+    def _failure(self, answer: Answer, url: str) -> EndpointError:
+        where = self._transport.where(url)
+        return failure(answer.status, answer.body, answer.headers, where)
 
 
 @ENDPOINTS.register("openai")

@@ -58,6 +58,8 @@ def endpoint_options(
     return EndpointOptions(
         max_connections=config.max_connections,
         connect_timeout=config.requests.connect_timeout,
+        first_byte_timeout=config.requests.first_byte_timeout,
+        idle_timeout=config.requests.idle_timeout,
         request_timeout=config.requests.timeout,
         log_path=log_path,
         notify=notify,

@@ -1,0 +1,204 @@
+"""One HTTP exchange: a session, its deadlines, and typed errors without secrets."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import aiohttp
+
+from evalkit.endpoints.credentials import Credentials
+from evalkit.endpoints.failures import broken_connection
+from evalkit.endpoints.urls import mask_url
+from evalkit.errors import ConnectError, CutBody, EndpointError, ProtocolError, Timeout
+
+Sink = Callable[[bytes], bool]
+"""Takes a part of a body as it comes; says whether the body is complete already."""
+
+# uvicorn, under most engines, drops a connection that was idle for 5 s: a request that is
+# sent at that very moment would be lost.
+_KEEP_ALIVE = 4.0
+_MOST_BYTES = 64 << 20
+_GRACE = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Deadlines:
+    """Seconds that an exchange may take.
+
+    Attributes:
+        connect: Until the connection stands: name, TCP and TLS.
+        first_byte: From the start until the first byte of the body. `None`: as long as the
+            whole, because a server that does not stream says nothing before it has finished.
+        idle: Between two parts of the body.
+        total: Everything included.
+    """
+
+    connect: float = 10.0
+    first_byte: float | None = None
+    idle: float = 120.0
+    total: float = 300.0
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """A response: its body is empty when a sink took it."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class Transport:
+    """The connections to one server. Used between `open` and `close`."""
+
+    def __init__(
+        self, name: str, credentials: Credentials, deadlines: Deadlines, *, proxies: bool
+    ) -> None:
+        self._name = name
+        self._credentials = credentials
+        self._deadlines = deadlines
+        self._proxies = proxies
+        self._session: aiohttp.ClientSession | None = None
+
+    async def open(self) -> None:
+        """Make the session. How many requests are in flight is the caller's matter."""
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE),
+            timeout=aiohttp.ClientTimeout(connect=self._deadlines.connect),
+            headers=self._credentials.headers,
+            trust_env=self._proxies,
+            cookie_jar=aiohttp.DummyCookieJar(),
+        )
+
+    async def close(self) -> None:
+        """Close every connection."""
+        if self._session is not None:
+            await self._session.close()
+            self._session = None
+
+    def where(self, url: str) -> str:
+        """Return endpoint and masked URL, for messages."""
+        return f"Endpoint '{self._name}' ({mask_url(url)})"
+
+    async def exchange(
+        self,
+        method: str,
+        url: str,
+        *,
+        data: bytes | None = None,
+        total: float | None = None,
+        sink: Sink | None = None,
+    ) -> Answer:
+        """Send a request and take the whole response, whatever its status.
+
+        Args:
+            method: Of HTTP.
+            url: Without credentials.
+            data: The body.
+            total: Seconds, where the whole must take less than the endpoint's own deadline.
+            sink: Takes the body of an event stream.
+
+        Raises:
+            ConnectError: Without a connection, or when it breaks before the response.
+            Timeout: Naming the deadline that passed, and its seconds.
+            CutBody: When the body ends early.
+            ProtocolError: When the body does not end.
+        """
+        if self._session is None:
+            raise RuntimeError("an endpoint is used inside 'async with'")
+        where = self.where(url)
+        watch = _Watch(self._deadlines, total)
+        try:
+            async with watch.timeout:
+                async with self._session.request(
+                    method, url, data=data, allow_redirects=False
+                ) as response:
+                    taken = sink if _streams(response) else None
+                    body = await _take(response, watch, taken, where)
+                return Answer(response.status, response.headers, body)
+        except aiohttp.ConnectionTimeoutError as error:
+            seconds = self._deadlines.connect
+            raise ConnectError(f"{where} accepts no connection within {seconds:g} s.") from error
+        except (aiohttp.ClientError, OSError) as error:
+            raise self._broken(where, error, watch) from error
+
+    def _broken(self, where: str, error: Exception, watch: _Watch) -> EndpointError:
+        if isinstance(error, TimeoutError) and watch.timeout.expired():
+            return Timeout(f"{where} {watch.missed}.")
+        if isinstance(error, aiohttp.ClientPayloadError):
+            return CutBody(f"{where} ended its body early.")
+        reason = self._credentials.scrub(broken_connection(error))
+        if watch.began:
+            return CutBody(f"{where} broke off in the middle of its body: {reason}.")
+        return ConnectError(f"{where} cannot be reached: {reason}.")
+
+
+class _Watch:
+    """The deadline that counts at the moment. It moves as the response comes in."""
+
+    def __init__(self, deadlines: Deadlines, total: float | None) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._idle = deadlines.idle
+        self._total = deadlines.total if total is None else min(total, deadlines.total)
+        now = self._loop.time()
+        self._end = now + self._total
+        self.began = False
+        self.missed = ""
+        first = self._total if deadlines.first_byte is None else deadlines.first_byte
+        when = self._earlier(now + first, f"did not begin to answer within {first:g} s")
+        self.timeout = asyncio.timeout_at(when)
+
+    def heard(self) -> None:
+        """Let the time between two parts of the body begin anew."""
+        self.began = True
+        when = self._loop.time() + self._idle
+        self.timeout.reschedule(
+            self._earlier(when, f"stopped in the middle of its answer for {self._idle:g} s")
+        )
+
+    def grace(self) -> None:
+        """Give the end of a body that is complete a moment to come."""
+        self.timeout.reschedule(min(self._end, self._loop.time() + _GRACE))
+
+    def _earlier(self, when: float, missed: str) -> float:
+        if when < self._end:
+            self.missed = missed
+            return when
+        self.missed = f"did not answer within {self._total:g} s"
+        return self._end
+
+
+def _streams(response: aiohttp.ClientResponse) -> bool:
+    return response.status == 200 and response.content_type == "text/event-stream"
+
+
+async def _take(
+    response: aiohttp.ClientResponse, watch: _Watch, sink: Sink | None, where: str
+) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    while part := await response.content.readany():
+        watch.heard()
+        size += len(part)
+        if size > _MOST_BYTES:
+            raise ProtocolError(f"{where} sends a body that does not end.")
+        if sink is None:
+            parts.append(part)
+        elif sink(part):
+            await _drain(response, watch)
+            break
+    return b"".join(parts)
+
+
+async def _drain(response: aiohttp.ClientResponse, watch: _Watch) -> None:
+    """Wait for the end of a complete body, so that its connection can be used again.
+
+    A server that forgets to end it has answered all the same.
+    """
+    watch.grace()
+    with contextlib.suppress(aiohttp.ClientError, OSError):
+        while await response.content.readany():
+            pass
