@@ -12,8 +12,8 @@
     ├── InvalidComparison (5)
     ├── Interrupted (130)
     ├── EndpointError (5)
-    │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody
-    │   └── terminal:  AuthError, NotFoundError, BadRequest, ContextLengthError, ProtocolError
+    │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody, ProtocolError
+    │   └── terminal:  AuthError, NotFoundError, BadRequest, ContextLengthError
     └── ScoringError (1)
         └── SandboxError
 
@@ -162,7 +162,7 @@ class RateLimited(EndpointError):
 
 
 class ServerError(EndpointError):
-    """5xx."""
+    """5xx, or a 4xx that passes by itself (408, 409, 425)."""
 
     retryable = True
 
@@ -174,11 +174,11 @@ class CutBody(EndpointError):
 
 
 class AuthError(EndpointError):
-    """401 or 403: no further request makes sense."""
+    """401, 402 or 403: no further request makes sense."""
 
 
 class NotFoundError(EndpointError):
-    """404: wrong path or unknown model; no further request makes sense."""
+    """404, 405 or 410: wrong path or unknown model; no further request makes sense."""
 
 
 class BadRequest(EndpointError):
@@ -190,7 +190,12 @@ class ContextLengthError(BadRequest):
 
 
 class ProtocolError(EndpointError):
-    """A 200 that is not an answer (error body, no choices)."""
+    """A 200 that is not an answer (error body, no choices).
+
+    Gateways send it for what happened behind them, so that it may heal.
+    """
+
+    retryable = True
 
 
 class ScoringError(EvalKitError):

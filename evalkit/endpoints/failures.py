@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
+from typing import Any
 
 import aiohttp
 
@@ -19,6 +20,7 @@ from evalkit.errors import (
     CutBody,
     EndpointError,
     NotFoundError,
+    ProtocolError,
     RateLimited,
     ServerError,
 )
@@ -31,6 +33,13 @@ _CONTEXT = re.compile(
     r"|max_new_tokens.*must be <=",
     re.IGNORECASE,
 )
+_SECONDS = re.compile(r"[0-9]{1,9}(\.[0-9]{0,9})?")
+_REFUSED = frozenset({HTTPStatus.UNAUTHORIZED, HTTPStatus.PAYMENT_REQUIRED, HTTPStatus.FORBIDDEN})
+_ABSENT = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.METHOD_NOT_ALLOWED, HTTPStatus.GONE})
+_TRANSIENT = frozenset({HTTPStatus.REQUEST_TIMEOUT, HTTPStatus.CONFLICT, HTTPStatus.TOO_EARLY})
+_WORDS = frozenset({"detail", "message"})
+# OpenRouter and vLLM: the text that came before it is not an answer.
+_GAVE_UP = frozenset({"error", "abort"})
 
 
 def failure(status: int, body: bytes, headers: Mapping[str, str], where: str) -> EndpointError:
@@ -42,25 +51,74 @@ def failure(status: int, body: bytes, headers: Mapping[str, str], where: str) ->
         headers: The response's headers (case-insensitive mapping).
         where: Endpoint and masked URL, for the message.
     """
-    said = _said(status, body)
-    if status in {HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN}:
-        return AuthError(f"{where} refused the key ({status}): {said}", status=status)
-    if status == HTTPStatus.NOT_FOUND:
-        return NotFoundError(f"{where} was not found ({status}): {said}", status=status)
-    if status == HTTPStatus.TOO_MANY_REQUESTS:
-        wait = retry_after(headers.get("Retry-After"))
-        return RateLimited(
-            f"{where} limits the rate ({status}): {said}", status=status, retry_after=wait
-        )
-    if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
-        wait = retry_after(headers.get("Retry-After"))
-        return ServerError(f"{where} failed ({status}): {said}", status=status, retry_after=wait)
     # The type of the error may say what its message does not, so that all is searched.
-    if _CONTEXT.search(body.decode("utf-8", "replace")):
+    searched = body.decode("utf-8", "replace")
+    error = _typed(status, str(status), _said(status, body), searched, where)
+    error.retry_after = asked_pause(headers) if error.retryable else None
+    return error
+
+
+def error_in_body(data: Any, where: str) -> EndpointError | None:
+    """Return the error that a body with status 200 tells instead of an answer, if any.
+
+    Gateways pass on what happened behind them so, and engines what happens in the middle of
+    a stream. A code in it counts like a status; without one the fault may heal.
+
+    Args:
+        data: The JSON of the body.
+        where: Endpoint and masked URL, for the message.
+    """
+    told = _told(data)
+    if told is None:
+        return None
+    said = error_text(told)
+    code = _code(told) or _code(data)
+    if code is not None and code >= HTTPStatus.BAD_REQUEST:
+        return _typed(code, f"{code}, in a reply with status 200", said, str(told), where)
+    if _CONTEXT.search(str(told)):
+        return ContextLengthError(f"The prompt does not fit into {where}: {said}", status=200)
+    return ProtocolError(f"{where} answered 200 with an error: {said}", status=200)
+
+
+def _typed(status: int, shown: str, said: str, searched: str, where: str) -> EndpointError:
+    if status in _REFUSED:
+        return AuthError(f"{where} refused the key ({shown}): {said}", status=status)
+    if status in _ABSENT:
+        return NotFoundError(f"{where} was not found ({shown}): {said}", status=status)
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
+        return RateLimited(f"{where} limits the rate ({shown}): {said}", status=status)
+    if status >= HTTPStatus.INTERNAL_SERVER_ERROR or status in _TRANSIENT:
+        return ServerError(f"{where} failed ({shown}): {said}", status=status)
+    if _CONTEXT.search(searched):
         return ContextLengthError(
-            f"The prompt does not fit into {where} ({status}): {said}", status=status
+            f"The prompt does not fit into {where} ({shown}): {said}", status=status
         )
-    return BadRequest(f"{where} refused the request ({status}): {said}", status=status)
+    return BadRequest(f"{where} refused the request ({shown}): {said}", status=status)
+
+
+def _told(data: Any) -> Any:
+    """Return what stands for an error in a body, or `None`."""
+    if not isinstance(data, Mapping):
+        return None
+    choices = data.get("choices")
+    if data.get("error"):
+        return data["error"]
+    if data.get("object") == "error" or (choices is None and (data.keys() & _WORDS)):
+        return data
+    first = choices[0] if isinstance(choices, list) and choices else None
+    if not isinstance(first, Mapping):
+        return None
+    if first.get("error"):
+        return first["error"]
+    finish = first.get("finish_reason")
+    return f"finish reason '{finish}'" if finish in _GAVE_UP else None
+
+
+def _code(told: Any) -> int | None:
+    found = told.get("code") or told.get("status") if isinstance(told, Mapping) else None
+    if isinstance(found, str) and found.isascii() and found.isdecimal() and len(found) == 3:
+        return int(found)
+    return found if isinstance(found, int) and 100 <= found <= 599 else None
 
 
 def broken_connection(error: Exception) -> str:
@@ -77,23 +135,45 @@ def broken_connection(error: Exception) -> str:
     return said or str(cause) or type(cause).__name__
 
 
+def asked_pause(headers: Mapping[str, str]) -> float | None:
+    """Return the seconds that a server asks to wait for, or `None`.
+
+    A date is read by the server's own clock, if it tells the time: ours may be another.
+    """
+    milliseconds = _number(headers.get("Retry-After-Ms"))
+    if milliseconds is not None:
+        return milliseconds / 1000
+    return retry_after(headers.get("Retry-After"), _date(headers.get("Date")))
+
+
 def retry_after(value: str | None, now: datetime | None = None) -> float | None:
     """Read a Retry-After header (RFC 9110, 10.2.3): seconds, or a date.
 
     Returns:
         Seconds from now, at least 0; `None` when there is nothing readable.
     """
-    if value is None:
+    seconds = _number(value)
+    if seconds is not None:
+        return seconds
+    when = _date(value)
+    if when is None:
         return None
-    if value.strip().isdecimal():
-        return float(value)
-    try:
-        when = parsedate_to_datetime(value)
-    except ValueError:
-        return None
-    if when.tzinfo is None:
-        when = when.replace(tzinfo=UTC)
     return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
+
+
+def _number(value: str | None) -> float | None:
+    """Read seconds; some servers send fractions of them, which the RFC does not know."""
+    if value is None or not _SECONDS.fullmatch(value.strip()):
+        return None
+    return float(value)
+
+
+def _date(value: str | None) -> datetime | None:
+    try:
+        when = parsedate_to_datetime(value or "")
+    except (ValueError, OverflowError):
+        return None
+    return when.replace(tzinfo=UTC) if when.tzinfo is None else when
 
 
 def _said(status: int, body: bytes) -> str:

@@ -13,16 +13,19 @@ from pydantic import Field, field_validator
 
 from evalkit.endpoints.base import ENDPOINTS, EndpointOptions
 from evalkit.endpoints.credentials import Credentials, check_variable, clean_headers
-from evalkit.endpoints.failures import failure
+from evalkit.endpoints.failures import error_in_body, failure
 from evalkit.endpoints.identity import ModelList, find_identity
 from evalkit.endpoints.settings import EndpointSettings, check_settings
+from evalkit.endpoints.stream import ReplyStream
 from evalkit.endpoints.transport import Answer, Deadlines, Transport
 from evalkit.endpoints.urls import parse_address
-from evalkit.endpoints.wire import chat_payload, parse_json, parse_reply
+from evalkit.endpoints.wire import chat_payload, cut_at_stop, parse_json, parse_reply
 from evalkit.errors import AuthError, BadRequest, CutBody, EndpointError, NotFoundError
 from evalkit.types import Identity, Message, Reply, Sampling, Timing
 
-_PROBE_TIMEOUT = 15.0
+_PROBE_TIMEOUT, _HINT_TIMEOUT = 15.0, 1.0
+# How an event stream begins, for servers that call it something else.
+_EVENTS = (b"data:", b"event:", b":")
 
 _log = logging.getLogger(__name__)
 
@@ -39,6 +42,11 @@ class OpenAISettings(EndpointSettings):
         headers: Further HTTP headers.
         extra_body: Further fields of every request.
         omit: Sampling fields that the server refuses and that are therefore not sent.
+        stream: Ask for answers piece by piece. It tells the time of the first token, lets a
+            hung server be noticed by the idle deadline, and keeps gateways from cutting long
+            answers; it costs more CPU time here. The answers are the same.
+        client_stop: Do not send stop strings, and cut the finished answer at them instead. A
+            server also stops at one inside the reasoning; this costs the tokens behind it.
     """
 
     kind: Literal["openai"] = "openai"
@@ -49,6 +57,8 @@ class OpenAISettings(EndpointSettings):
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
     extra_body: dict[str, Any] = Field(default_factory=dict)
     omit: tuple[str, ...] = ()
+    stream: bool = False
+    client_stop: bool = False
 
     @field_validator("base_url")
     @classmethod
@@ -139,34 +149,50 @@ class OpenAIEndpoint:
         Raises:
             EndpointError: See `Endpoint.send`.
         """
+        settings = self._settings
         payload = chat_payload(
-            self._settings.model,
+            settings.model,
             messages,
             sampling,
-            extra=self._settings.extra_body,
-            omit=self._settings.omit,
+            extra=settings.extra_body,
+            omit=(*settings.omit, "stop") if settings.client_stop else settings.omit,
+            stream=settings.stream,
         )
-        started, clock = time.time(), time.perf_counter()
         try:
-            body = await self._post(payload)
-            timing = Timing(started=started, total=time.perf_counter() - clock)
-            return parse_reply(parse_json(body), timing)
+            reply = await self._ask(payload)
         except EndpointError as error:
             raise await self._explain(error) from error.__cause__
+        return cut_at_stop(reply, sampling.stop) if settings.client_stop else reply
 
-    async def _post(self, payload: Mapping[str, Any]) -> bytes:
+    async def _ask(self, payload: Mapping[str, Any]) -> Reply:
+        started, clock = time.time(), time.perf_counter()
+        stream = ReplyStream()
+        body = await self._post(payload, stream)
+        total = time.perf_counter() - clock
+        if not stream.fed and body.lstrip().startswith(_EVENTS):
+            stream.feed(body)
+            stream.first_token = None
+        data = stream.document() if stream.fed else parse_json(body)
+        error = error_in_body(data, self._transport.where(self._address.chat))
+        if error is not None:
+            raise error
+        first = stream.first_token
+        return parse_reply(data, Timing(started, total, None if first is None else first - clock))
+
+    async def _post(self, payload: Mapping[str, Any], stream: ReplyStream) -> bytes:
         try:
             data = orjson.dumps(payload)
         except orjson.JSONEncodeError as error:
             raise BadRequest("The prompt is not valid Unicode.") from error
-        answer = await self._transport.exchange("POST", self._address.chat, data=data)
+        url = self._address.chat
+        answer = await self._transport.exchange("POST", url, data=data, sink=stream.feed)
         if answer.status >= 300:
-            raise self._failure(answer, self._address.chat)
+            raise self._failure(answer, url)
         return answer.body
 
-    async def _probe(self, url: str) -> tuple[int, Any]:
+    async def _probe(self, url: str, seconds: float = _PROBE_TIMEOUT) -> tuple[int, Any]:
         """Get a page: its status and its JSON, or `None` when it is not JSON."""
-        answer = await self._transport.exchange("GET", url, total=_PROBE_TIMEOUT)
+        answer = await self._transport.exchange("GET", url, total=seconds)
         if answer.status in {401, 403}:
             raise await self._explain(self._failure(answer, url))
         try:
@@ -190,7 +216,7 @@ class OpenAIEndpoint:
 
     async def _model_hint(self) -> str | None:
         try:
-            _, data = await self._probe(self._address.api + "/models")
+            _, data = await self._probe(self._address.api + "/models", _HINT_TIMEOUT)
         except EndpointError as error:
             _log.debug("no list of models for a hint: %s", error)
             return None

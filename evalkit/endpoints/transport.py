@@ -172,7 +172,7 @@ class _Watch:
 
 
 def _streams(response: aiohttp.ClientResponse) -> bool:
-    return response.status == 200 and response.content_type == "text/event-stream"
+    return response.status < 300 and response.content_type == "text/event-stream"
 
 
 async def _take(

@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import orjson
 
+from evalkit.endpoints.reasoning import split_think
 from evalkit.errors import CutBody, ProtocolError
 from evalkit.types import Message, Reply, Sampling, Timing, Usage
 
-_OPEN, _CLOSE = "<think>", "</think>"
 _SHOWN = 300
 
 
@@ -22,6 +23,7 @@ def chat_payload(
     *,
     extra: Mapping[str, Any],
     omit: Collection[str],
+    stream: bool = False,
 ) -> dict[str, Any]:
     """Build the body of a request, with every sampling field said explicitly.
 
@@ -33,6 +35,7 @@ def chat_payload(
         sampling: How to sample.
         extra: Further fields; they win over those of `sampling`.
         omit: Names of fields that the server refuses.
+        stream: Ask for the answer piece by piece, and for its token counts at the end.
     """
     payload: dict[str, Any] = {
         "model": model,
@@ -47,8 +50,10 @@ def chat_payload(
         "presence_penalty": sampling.presence_penalty,
         "frequency_penalty": sampling.frequency_penalty,
         "seed": sampling.seed,
-        "stream": False,
+        "stream": stream,
     }
+    if stream:
+        payload["stream_options"] = {"include_usage": True}
     if sampling.stop:
         payload["stop"] = list(sampling.stop)
     payload.update(extra)
@@ -92,7 +97,7 @@ def parse_reply(data: Any, timing: Timing) -> Reply:
     message = choices[0].get("message")
     if not isinstance(message, Mapping):
         raise ProtocolError("The reply's first choice holds no message.")
-    text, reasoning = _split_reasoning(_content(message), _reasoning(message))
+    text, reasoning = _split_reasoning(content_of(message), reasoning_of(message))
     finish = choices[0].get("finish_reason")
     return Reply(
         text=text,
@@ -102,6 +107,13 @@ def parse_reply(data: Any, timing: Timing) -> Reply:
         timing=timing,
         model=data["model"] if isinstance(data.get("model"), str) else None,
     )
+
+
+def cut_at_stop(reply: Reply, stops: Sequence[str]) -> Reply:
+    """Cut an answer before the first stop string in it, as a server that obeyed would have."""
+    text = reply.text or ""
+    ends = [at for at in (text.find(stop) for stop in stops if stop) if at >= 0]
+    return replace(reply, text=text[: min(ends)], finish_reason="stop") if ends else reply
 
 
 def error_text(data: Any) -> str:
@@ -122,44 +134,44 @@ def whole_text(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def split_think(text: str) -> tuple[str | None, str]:
-    """Split an answer at its `</think>` into reasoning and answer.
+def content_of(message: Mapping[str, Any]) -> str | None:
+    """Return the text of a message or of a part of one; `None` for null and for none."""
+    content = message.get("content")
+    if isinstance(content, list):
+        return _texts(content, "text")
+    return content if isinstance(content, str) else None
 
-    Templates that open the tag in the prompt leave only the closing one in the answer. A
-    tag that never closes means that the answer was cut within the reasoning.
+
+def reasoning_of(message: Mapping[str, Any]) -> str | None:
+    """Return the reasoning of a message or of a part of one.
+
+    vLLM sends the same text under both names for a while, Mistral as parts of the content.
     """
-    stripped = text.lstrip()
-    opened = stripped.startswith(_OPEN)
-    body = stripped[len(_OPEN) :] if opened else text
-    before, tag, after = body.partition(_CLOSE)
-    if tag and (opened or _OPEN not in before):
-        return before.strip(), after.lstrip()
-    if opened:
-        return body.strip(), ""
-    return None, text
+    for key in ("reasoning_content", "reasoning"):
+        value = message.get(key)
+        if isinstance(value, str) and value:
+            return value
+    content = message.get("content")
+    if not isinstance(content, list):
+        return None
+    thought = [part.get("thinking") for part in content if isinstance(part, Mapping)]
+    return "".join(_texts(part, "text") for part in thought if isinstance(part, list)) or None
+
+
+def _texts(parts: Sequence[Any], key: str) -> str:
+    found = [part.get(key) for part in parts if isinstance(part, Mapping)]
+    return "".join(text for text in found if isinstance(text, str))
 
 
 def _split_reasoning(text: str | None, reasoning: str | None) -> tuple[str | None, str | None]:
     if text is None or reasoning:
-        return text, reasoning
-    found, answer = split_think(text)
+        return _whole(text), _whole(reasoning)
+    found, answer = split_think(whole_text(text))
     return answer, found or None
 
 
-def _content(message: Mapping[str, Any]) -> str | None:
-    content = message.get("content")
-    if isinstance(content, list):
-        parts = [part.get("text") for part in content if isinstance(part, Mapping)]
-        content = "".join(part for part in parts if isinstance(part, str))
-    return whole_text(content) if isinstance(content, str) else None
-
-
-def _reasoning(message: Mapping[str, Any]) -> str | None:
-    for key in ("reasoning_content", "reasoning"):
-        value = message.get(key)
-        if isinstance(value, str) and value:
-            return whole_text(value)
-    return None
+def _whole(text: str | None) -> str | None:
+    return None if text is None else whole_text(text)
 
 
 def _usage(data: Any) -> Usage:

@@ -5,7 +5,8 @@ from typing import Any
 import orjson
 import pytest
 
-from evalkit.endpoints.wire import chat_payload, parse_json, parse_reply, split_think, whole_text
+from evalkit.endpoints.reasoning import split_think
+from evalkit.endpoints.wire import chat_payload, parse_json, parse_reply, whole_text
 from evalkit.errors import CutBody, ProtocolError
 from evalkit.types import Message, Reply, Sampling, Timing
 
