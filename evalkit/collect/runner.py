@@ -7,8 +7,11 @@ import itertools
 import logging
 import random
 import time
+from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from typing import Any
 
+from evalkit.collect.endings import answered, failed
 from evalkit.collect.events import (
     Completed,
     Event,
@@ -18,11 +21,26 @@ from evalkit.collect.events import (
     Planned,
     Retried,
     RunSummary,
+    Slowed,
 )
 from evalkit.collect.journal import RunFolder
+from evalkit.collect.outage import Vitals
+from evalkit.collect.throttle import Throttle
 from evalkit.endpoints.base import Endpoint
-from evalkit.errors import AuthError, ConnectError, EndpointError, NotFoundError
-from evalkit.types import Attempt, Completion, CompletionError, Reply, Request, Timing, Usage
+from evalkit.errors import (
+    AuthError,
+    EndpointError,
+    NotFoundError,
+    RateLimited,
+    Timeout,
+)
+from evalkit.types import Attempt, Completion, Request
+
+_REFUSALS = (AuthError, NotFoundError)
+# Unavailable, a gateway's deadline, and what Anthropic sends for an overload.
+_OVERLOADED = frozenset({503, 504, 529})
+# A key that is refused is refused sooner than this; an answer may take much longer.
+_OPENING_SECONDS = 2.0
 
 Sleep = Callable[[float], Awaitable[object]]
 
@@ -61,10 +79,10 @@ async def collect(
             could not connect in all its tries, or `give_up_after` requests in a row failed.
         StoreError: When a record cannot be written.
     """
-    answered = folder.answered()
-    pending = [request for request in requests if request.fingerprint not in answered]
+    known = folder.answered()
+    pending = [request for request in requests if request.fingerprint not in known]
     reused = len(requests) - len(pending)
-    del answered
+    del known
     on_event(Planned(total=len(requests), reused=reused))
     run = _Run(endpoint, folder, limits, on_event, stop, sleep, rng or random.Random())
     summary = await run.drive(pending, reused)
@@ -92,11 +110,17 @@ class _Run:
         self._stop = stop
         self._sleep = sleep
         self._rng = rng
-        self._total = self._reused = self._answered = self._failed = 0
+        self._total = self._reused = self._answered = 0
         self._retries = self._prompt_tokens = self._completion_tokens = 0
-        self._failed_in_a_row = 0
-        self._heard = False
-        self._not_before = 0.0
+        self._failures: Counter[str] = Counter()
+        self._vitals = Vitals(endpoint, limits.give_up_after)
+        self._throttle = Throttle(
+            limits.max_connections,
+            first=limits.first_connections,
+            hold_base=limits.backoff_base,
+            hold_cap=limits.backoff_cap,
+            rng=rng,
+        )
 
     async def drive(self, pending: Sequence[Request], reused: int) -> RunSummary:
         clock = time.perf_counter()
@@ -104,9 +128,11 @@ class _Run:
         queue = iter(pending)
         count = min(self._limits.max_connections, len(pending))
         workers = [asyncio.create_task(self._work(queue)) for _ in range(count)]
+        opening = asyncio.get_running_loop().call_later(_OPENING_SECONDS, self._throttle.open)
         try:
             await asyncio.gather(*workers)
         finally:
+            opening.cancel()
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
@@ -115,7 +141,10 @@ class _Run:
             reused=reused,
             answered=self._answered,
             failed=self._failed,
+            failures=dict(self._failures.most_common()),
             retries=self._retries,
+            slowdowns=self._throttle.slowdowns,
+            least_connections=self._throttle.least if self._throttle.slowdowns else None,
             interrupted=self._answered + self._failed < len(pending),
             prompt_tokens=self._prompt_tokens,
             completion_tokens=self._completion_tokens,
@@ -128,13 +157,15 @@ class _Run:
             if completion is None:
                 return
             self._settle(completion)
+            await self._vitals.make_sure(completion, kept=self._reused > 0)
 
     async def _complete(self, request: Request) -> Completion | None:
         """Ask until there is an answer or no sense in asking on; `None` when stopped."""
         attempts: list[Attempt] = []
         started = time.time()
         for number in itertools.count(1):
-            if not await self._wait(self._not_before - time.monotonic()):
+            ticket = await self._admit()
+            if ticket is None:
                 return None
             clock = time.perf_counter()
             try:
@@ -142,129 +173,112 @@ class _Run:
             except EndpointError as error:
                 seconds = time.perf_counter() - clock
                 attempts.append(Attempt(seconds, type(error).__name__, error.status))
+                self._listen(error, ticket)
                 if not self._again(error, number):
-                    return _failure(request, error, started, attempts)
-                self._retries += 1
-                if not await self._back_off(request, error, number):
-                    return None
+                    return failed(request, error, started, attempts)
+                delay = self._delay(request, error, number)
             else:
+                self._throttle.answered()
                 attempts.append(Attempt(time.perf_counter() - clock))
-                return _success(request, reply, attempts)
+                return answered(request, reply, attempts)
+            finally:
+                self._throttle.leave()
+            if not await self._wait(delay):
+                return None
         raise AssertionError("unreachable")
+
+    async def _admit(self) -> int | None:
+        """Wait until the endpoint may be asked: a ticket, or `None` when stopped."""
+        waited = 0.0
+        while not self._stop.is_set():
+            until = self._throttle.not_before
+            pause = until - time.monotonic()
+            if until > waited and pause > 0:
+                waited = until
+                await self._wait(pause)
+                continue
+            ticket = self._throttle.enter()
+            if ticket is not None:
+                return ticket
+            await self._or_stop(self._throttle.turn())
+        return None
+
+    def _listen(self, error: EndpointError, ticket: int) -> None:
+        """Give an endpoint less that says it is overloaded."""
+        late = isinstance(error, (RateLimited, Timeout)) or error.status in _OVERLOADED
+        if not late:
+            if error.status is not None and not isinstance(error, _REFUSALS):
+                self._throttle.open()
+            return
+        pause = error.retry_after
+        pause = None if pause is None else min(pause, self._limits.retry_after_cap)
+        if self._throttle.overloaded(ticket, pause):
+            places, rest = self._throttle.places, self._throttle.not_before - time.monotonic()
+            self._on_event(Slowed(places, max(0.0, rest)))
+            _log.info("overloaded: %d at once from now, pause %.1f s", places, max(0.0, rest))
 
     def _again(self, error: EndpointError, number: int) -> bool:
         """Whether another try makes sense.
 
         Raises:
-            EndpointError: When no further request makes sense at all.
+            AuthError: At once.
+            NotFoundError: Likewise.
         """
-        if isinstance(error, (AuthError, NotFoundError)):
+        if isinstance(error, _REFUSALS):
             raise error
-        self._heard = self._heard or error.status is not None
+        self._vitals.erred(error)
         if error.retryable and number < self._limits.max_attempts:
             return True
-        if isinstance(error, ConnectError) and not self._heard:
-            raise error
-        # A refused request is an answer too: only tries used up are a sign of an outage.
-        self._failed_in_a_row = self._failed_in_a_row + 1 if error.retryable else 0
+        self._vitals.failed(error)
         return False
 
-    async def _back_off(self, request: Request, error: EndpointError, number: int) -> bool:
-        """Wait with full jitter; `False` when stopped meanwhile.
-
-        A server that asks for a pause gets one from all workers.
-        """
+    def _delay(self, request: Request, error: EndpointError, number: int) -> float:
+        """Return the seconds until the next try: full jitter, behind what the server asks for."""
         limits = self._limits
         ceiling = min(limits.backoff_cap, limits.backoff_base * 2 ** (number - 1))
         delay = self._rng.uniform(0, ceiling)
-        if error.retry_after is not None:
-            pause = min(error.retry_after, limits.retry_after_cap)
-            delay += pause
-            self._not_before = max(self._not_before, time.monotonic() + pause)
+        delay += min(error.retry_after or 0.0, limits.retry_after_cap)
+        self._retries += 1
         self._on_event(Retried(request.sample_id, number, type(error).__name__, delay))
         _log.info("%s: try %d failed (%s), next in %.1f s", request.sample_id, number, error, delay)
-        return await self._wait(delay)
+        return delay
 
     async def _wait(self, delay: float) -> bool:
         """Wait, unless stopped; say whether to go on."""
-        if self._stop.is_set():
-            return False
-        if delay <= 0:
-            return True
-        waits = [
-            asyncio.ensure_future(self._sleep(delay)),
-            asyncio.ensure_future(self._stop.wait()),
-        ]
+        if delay > 0 and not self._stop.is_set():
+            await self._or_stop(asyncio.ensure_future(self._sleep(delay)))
+        return not self._stop.is_set()
+
+    async def _or_stop(self, awaited: asyncio.Future[Any]) -> None:
+        """Wait for one thing, or for the order to stop."""
+        waits = [awaited, asyncio.ensure_future(self._stop.wait())]
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
         finally:
             for wait in waits:
                 wait.cancel()
-        return not self._stop.is_set()
 
     def _settle(self, completion: Completion) -> None:
         """Write a record, count it and tell of it.
 
         Raises:
-            EndpointError: When too many requests in a row failed.
             StoreError: When it cannot be written.
         """
         self._folder.append(completion)
         if completion.error is None:
             self._answered += 1
-            self._heard, self._failed_in_a_row = True, 0
+            self._vitals.answered()
             self._prompt_tokens += completion.usage.prompt_tokens or 0
             self._completion_tokens += completion.usage.completion_tokens or 0
             self._on_event(Completed(completion, self._done, self._total, self._completion_tokens))
             return
-        self._failed += 1
+        self._failures[completion.error.kind] += 1
         self._on_event(Failed(completion, self._done, self._total))
-        if self._failed_in_a_row >= self._limits.give_up_after:
-            raise self._outage(completion.error)
 
-    def _outage(self, last: CompletionError) -> EndpointError:
-        return EndpointError(
-            f"Endpoint '{self._endpoint.name}' seems to be down: {self._failed_in_a_row} "
-            f"requests in a row failed. The last error: {last.message}",
-            hint="What was answered is kept; the same command goes on from there.",
-            status=last.status,
-        )
+    @property
+    def _failed(self) -> int:
+        return self._failures.total()
 
     @property
     def _done(self) -> int:
         return self._reused + self._answered + self._failed
-
-
-def _success(request: Request, reply: Reply, attempts: Sequence[Attempt]) -> Completion:
-    return Completion(
-        sample_id=request.sample_id,
-        taskset=request.taskset,
-        epoch=request.epoch,
-        prompt_hash=request.prompt_hash,
-        fingerprint=request.fingerprint,
-        text=reply.text,
-        reasoning=reply.reasoning,
-        finish_reason=reply.finish_reason,
-        usage=reply.usage,
-        timing=reply.timing,
-        attempts=tuple(attempts),
-    )
-
-
-def _failure(
-    request: Request, error: EndpointError, started: float, attempts: Sequence[Attempt]
-) -> Completion:
-    return Completion(
-        sample_id=request.sample_id,
-        taskset=request.taskset,
-        epoch=request.epoch,
-        prompt_hash=request.prompt_hash,
-        fingerprint=request.fingerprint,
-        text=None,
-        reasoning=None,
-        finish_reason=None,
-        usage=Usage(),
-        timing=Timing(started=started, total=time.time() - started),
-        attempts=tuple(attempts),
-        error=CompletionError(type(error).__name__, error.message, error.status),
-    )

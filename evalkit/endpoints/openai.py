@@ -207,8 +207,11 @@ class OpenAIEndpoint:
             hint = self._credentials.hint()
         elif isinstance(error, NotFoundError):
             hint = await self._model_hint()
+        message = error.message
+        if f"'{self._name}'" not in message:
+            message = f"{self._transport.where(self._address.chat)}: {message}"
         return type(error)(
-            self._credentials.scrub(error.message),
+            self._credentials.scrub(message),
             hint=hint,
             status=error.status,
             retry_after=error.retry_after,

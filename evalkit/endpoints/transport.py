@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
@@ -111,18 +110,23 @@ class Transport:
             raise RuntimeError("an endpoint is used inside 'async with'")
         where = self.where(url)
         watch = _Watch(self._deadlines, total)
+        answer = None
         try:
-            async with watch.timeout:
-                async with self._session.request(
-                    method, url, data=data, allow_redirects=False
-                ) as response:
-                    taken = sink if _streams(response) else None
-                    body = await _take(response, watch, taken, where)
-                return Answer(response.status, response.headers, body)
+            async with (
+                watch.timeout,
+                self._session.request(method, url, data=data, allow_redirects=False) as response,
+            ):
+                taken = sink if _streams(response) else None
+                body = await _take(response, watch, taken, where)
+                answer = Answer(response.status, response.headers, body)
+                await _drain(response, watch)
+                return answer
         except aiohttp.ConnectionTimeoutError as error:
             seconds = self._deadlines.connect
             raise ConnectError(f"{where} accepts no connection within {seconds:g} s.") from error
         except (aiohttp.ClientError, OSError) as error:
+            if answer is not None:
+                return answer
             raise self._broken(where, error, watch) from error
 
     def _broken(self, where: str, error: Exception, watch: _Watch) -> EndpointError:
@@ -178,6 +182,7 @@ def _streams(response: aiohttp.ClientResponse) -> bool:
 async def _take(
     response: aiohttp.ClientResponse, watch: _Watch, sink: Sink | None, where: str
 ) -> bytes:
+    """Return the body, or give it to the sink until that has enough."""
     parts: list[bytes] = []
     size = 0
     while part := await response.content.readany():
@@ -188,17 +193,16 @@ async def _take(
         if sink is None:
             parts.append(part)
         elif sink(part):
-            await _drain(response, watch)
             break
     return b"".join(parts)
 
 
 async def _drain(response: aiohttp.ClientResponse, watch: _Watch) -> None:
-    """Wait for the end of a complete body, so that its connection can be used again.
+    """Wait for the end of a body that is complete, so that its connection can be used again.
 
     A server that forgets to end it has answered all the same.
     """
-    watch.grace()
-    with contextlib.suppress(aiohttp.ClientError, OSError):
+    if not response.content.at_eof():
+        watch.grace()
         while await response.content.readany():
             pass

@@ -120,9 +120,11 @@ class Collected:
         *,
         limits: Limits | None = None,
         request_timeout: float = 5.0,
+        idle_timeout: float = 5.0,
+        stream: bool = False,
     ) -> RunSummary:
-        raw = {"kind": "openai", "base_url": url, "model": "fake"}
-        options = EndpointOptions(request_timeout=request_timeout)
+        raw = {"kind": "openai", "base_url": url, "model": "fake", "stream": stream}
+        options = EndpointOptions(request_timeout=request_timeout, idle_timeout=idle_timeout)
 
         async def go() -> RunSummary:
             async with parse_endpoint("mine", raw, options) as endpoint:

@@ -12,30 +12,16 @@ import hashlib
 import json
 import threading
 from collections import Counter
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Self
 
 from aiohttp import web
 
-KINDS = (
-    "429",
-    "500",
-    "503",
-    "400",
-    "400-context",
-    "401",
-    "404",
-    "reset",
-    "hang",
-    "cut",
-    "short",
-    "html",
-    "error-200",
-    "no-choices",
-    "null",
-)
+from tests.servers.faults import BODIES, KINDS, MAKERS, STATUSES, Scene, retry_after
+
+__all__ = ["KINDS", "FakeServer", "Fault", "Script"]
 
 
 @dataclass(frozen=True)
@@ -44,6 +30,7 @@ class Fault:
 
     `times` is how many tries of each prompt are hit (`None`: all of them), `rate` is the
     share of prompts that are hit at all, chosen by their hash and so always the same.
+    `seconds` belong to the slow kinds; `retry_after` may be `date+3`.
     """
 
     kind: str
@@ -51,6 +38,7 @@ class Fault:
     times: int | None = None
     rate: float = 1.0
     retry_after: str | None = None
+    seconds: float = 0.0
 
     def hits(self, prompt: str, tries_before: int) -> bool:
         if self.match not in prompt or (self.times is not None and tries_before >= self.times):
@@ -83,12 +71,13 @@ class Script:
 
 
 class Server:
-    """The handlers. `log` holds every chat request's prompt, body and headers."""
+    """The handlers. `log` holds every chat request, `requests` counts all."""
 
     def __init__(self, script: Script, log_path: Path | None = None) -> None:
         self.script = script
         self.log: list[dict[str, Any]] = []
         self.in_flight = self.most_in_flight = 0
+        self.requests = 0
         self._tries: Counter[str] = Counter()
         self._log_path = log_path
         self._leaving = asyncio.Event()
@@ -104,6 +93,7 @@ class Server:
         self._leaving.set()
 
     async def page(self, request: web.Request) -> web.Response:
+        self.requests += 1
         if self._refused(request):
             return web.json_response({"error": {"message": "wrong key"}}, status=401)
         if request.path in self.script.pages:
@@ -114,6 +104,7 @@ class Server:
         return web.json_response({"detail": "Not Found"}, status=404)
 
     async def chat(self, request: web.Request) -> web.StreamResponse:
+        self.requests += 1
         self.in_flight += 1
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
@@ -130,17 +121,35 @@ class Server:
             return web.json_response({"error": {"message": "wrong key"}}, status=401)
         if self.script.delay:
             await asyncio.sleep(self.script.delay)
+        scene = self._scene(request, prompt, body)
         for fault in self.script.faults:
             if fault.hits(prompt, tries):
-                return await self._fail(fault, request)
-        return web.json_response(self._answer(prompt, body))
+                scene.seconds = fault.seconds
+                return await self._fail(fault, scene)
+        if not scene.streamed:
+            return web.json_response(scene.answer)
+        response = await scene.begin()
+        await response.write(scene.body)
+        return response
+
+    def _scene(self, request: web.Request, prompt: str, body: Mapping[str, Any]) -> Scene:
+        options = body.get("stream_options") or {}
+        return Scene(
+            request,
+            self._answer(prompt, body),
+            streamed=bool(body.get("stream")),
+            usage=bool(options.get("include_usage")),
+            seconds=0.0,
+            leaving=self._leaving,
+        )
 
     def _refused(self, request: web.Request) -> bool:
         key = self.script.key
         return key is not None and request.headers.get("Authorization") != f"Bearer {key}"
 
     def _write(self, entry: dict[str, Any], request: web.Request) -> None:
-        self.log.append({**entry, "headers": dict(request.headers)})
+        at = asyncio.get_running_loop().time()
+        self.log.append({**entry, "at": at, "headers": dict(request.headers)})
         if self._log_path is not None:
             with self._log_path.open("a", encoding="utf-8") as file:
                 file.write(json.dumps(entry) + "\n")
@@ -158,73 +167,18 @@ class Server:
             },
         }
 
-    async def _fail(self, fault: Fault, request: web.Request) -> web.StreamResponse:
+    async def _fail(self, fault: Fault, scene: Scene) -> web.StreamResponse:
         if fault.kind == "leak":
-            said = f"bad key {request.headers.get('Authorization')}"
+            said = f"bad key {scene.request.headers.get('Authorization')}"
             return web.json_response({"error": {"message": said}}, status=400)
-        headers = {"Retry-After": fault.retry_after} if fault.retry_after else {}
-        if fault.kind in _STATUSES:
-            status, text = _STATUSES[fault.kind]
+        headers = {"Retry-After": retry_after(fault.retry_after)} if fault.retry_after else {}
+        if fault.kind in STATUSES:
+            status, text = STATUSES[fault.kind]
             error = {"error": {"message": text, "code": status}}
             return web.json_response(error, status=status, headers=headers)
-        if fault.kind in _BODIES:
-            return web.json_response(_BODIES[fault.kind])
-        special: Mapping[str, Callable[[web.Request], Awaitable[web.StreamResponse]]] = {
-            "reset": _reset,
-            "short": _short,
-            "hang": self._hang,
-            "cut": _cut,
-            "html": _html,
-        }
-        return await special[fault.kind](request)
-
-    async def _hang(self, _request: web.Request) -> web.StreamResponse:
-        await self._leaving.wait()
-        return web.Response(status=503)
-
-
-_STATUSES = {
-    "429": (429, "slow down"),
-    "500": (500, "something broke"),
-    "503": (503, "loading model"),
-    "400": (400, "temperature must be a number"),
-    "400-context": (400, "This model's maximum context length is 16 tokens."),
-    "401": (401, "invalid key"),
-    "404": (404, "The model does not exist."),
-}
-_BODIES: Mapping[str, Any] = {
-    "error-200": {"error": {"message": "engine died", "code": 500}},
-    "no-choices": {"id": "x", "choices": []},
-    "null": {
-        "id": "x",
-        "choices": [
-            {"index": 0, "message": {"role": "assistant", "content": None}, "finish_reason": "stop"}
-        ],
-    },
-}
-
-
-async def _cut(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text='{"id": "x", "choices": [{"mess', content_type="application/json")
-
-
-async def _html(_request: web.Request) -> web.StreamResponse:
-    return web.Response(text="<html><body>Bad gateway</body></html>", content_type="text/html")
-
-
-async def _reset(request: web.Request) -> web.StreamResponse:
-    assert request.transport is not None
-    request.transport.abort()
-    return web.Response()
-
-
-async def _short(request: web.Request) -> web.StreamResponse:
-    response = web.StreamResponse(headers={"Content-Length": "1000"})
-    await response.prepare(request)
-    await response.write(b'{"choices": [')
-    assert request.transport is not None
-    request.transport.abort()
-    return response
+        if fault.kind in BODIES:
+            return web.json_response(BODIES[fault.kind])
+        return await MAKERS[fault.kind](scene)
 
 
 class FakeServer:

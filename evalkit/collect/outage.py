@@ -1,0 +1,76 @@
+"""Telling an endpoint that is down from prompts that nothing answers."""
+
+from __future__ import annotations
+
+import asyncio
+
+from evalkit.endpoints.base import Endpoint
+from evalkit.errors import ConnectError, EndpointError
+from evalkit.types import Completion, CompletionError, Message, Sampling
+
+_QUESTION = (Message("user", "What is the capital of France? Answer with one word."),)
+_BRIEF = Sampling(max_tokens=8)
+_HINT = "What was answered is kept; the same command goes on from there."
+
+
+class Vitals:
+    """Signs of life of one endpoint, shared by the workers of one run."""
+
+    def __init__(self, endpoint: Endpoint, give_up_after: int) -> None:
+        self._endpoint = endpoint
+        self._give_up_after = give_up_after
+        self._heard = False
+        self._failed_in_a_row = 0
+        self._asking = asyncio.Lock()
+
+    def answered(self) -> None:
+        """Take note of an answer."""
+        self._heard, self._failed_in_a_row = True, 0
+
+    def erred(self, error: EndpointError) -> None:
+        """Take note of a try that failed: an error with a status is a sign of life too."""
+        self._heard = self._heard or error.status is not None
+
+    def failed(self, error: EndpointError) -> None:
+        """Take note of a request that failed for good.
+
+        One that was refused is an answer; only tries used up are a sign of an outage.
+        """
+        self._failed_in_a_row = self._failed_in_a_row + 1 if error.retryable else 0
+
+    def doubtful(self, last: CompletionError) -> bool:
+        """Whether it may be down: after many failures, or one while nothing was ever heard."""
+        unheard = not self._heard and last.kind == ConnectError.__name__
+        return unheard or self._failed_in_a_row >= self._give_up_after
+
+    async def make_sure(self, last: Completion, *, kept: bool) -> None:
+        """Ask a plain question, if there is doubt after a failed request.
+
+        Args:
+            last: The request.
+            kept: Whether there are answers from before, which the message then says.
+
+        Raises:
+            EndpointError: When the endpoint does not answer that either.
+        """
+        if last.error is None or not self.doubtful(last.error):
+            return
+        async with self._asking:
+            if not self.doubtful(last.error):
+                return
+            try:
+                await self._endpoint.send(_QUESTION, _BRIEF)
+            except EndpointError as error:
+                raise self._outage(last.error, error, kept) from error
+            self.answered()
+
+    def _outage(self, last: CompletionError, error: EndpointError, kept: bool) -> EndpointError:
+        if self._failed_in_a_row < self._give_up_after:
+            hint = error.hint or (_HINT if kept else None)
+            return type(error)(error.message, hint=hint, status=error.status)
+        return EndpointError(
+            f"Endpoint '{self._endpoint.name}' seems to be down: {self._failed_in_a_row} "
+            f"requests in a row failed. The last error: {last.message}",
+            hint=_HINT,
+            status=last.status,
+        )
