@@ -7,8 +7,9 @@ from collections.abc import Iterator
 
 _OPEN, _CLOSE = "<think>", "</think>"
 # In the middle of a sentence a tag is only spoken of.
-_BLOCK = re.compile(r"(?:^|(?<=</think>))[ \t]*<think>", re.MULTILINE)
-_FENCE = re.compile(r"^[ \t]*(?:```|~~~)", re.MULTILINE)
+_BEGIN = r"(?:^|(?<=</think>))[ \t]*"
+_BLOCK = re.compile(_BEGIN + "<think>", re.MULTILINE)
+_FENCE = re.compile(_BEGIN + "(?:```|~~~)", re.MULTILINE)
 
 
 def split_think(text: str) -> tuple[str | None, str]:

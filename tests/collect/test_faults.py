@@ -2,46 +2,21 @@
 
 from __future__ import annotations
 
+import asyncio
+import itertools
+import json
 from pathlib import Path
 
 import pytest
 
-from evalkit.collect.events import Failed, Limits
+from evalkit.collect.events import Failed, Limits, Retried
 from evalkit.collect.journal import RunFolder
 from evalkit.errors import EndpointError
 from evalkit.types import Completion
 from tests.collect.builders import Collected, requests
 from tests.servers.fake import FakeServer, Fault, Script
-from tests.servers.faults import KINDS
-
-HEALS = {
-    "429": "RateLimited",
-    "500": "ServerError",
-    "503": "ServerError",
-    "408": "ServerError",
-    "error-200": "ProtocolError",
-    "error-200-code": "ServerError",
-    "detail-200": "ProtocolError",
-    "no-choices": "ProtocolError",
-    "abort-200": "ProtocolError",
-    "reset": "ConnectError",
-    "hang": "Timeout",
-    "slow": "Timeout",
-    "stall": "Timeout",
-    "cut": "CutBody",
-    "html": "CutBody",
-    "short": "CutBody",
-    "chunk-cut": "CutBody",
-    "sse-cut": "CutBody",
-    "sse-hole": "CutBody",
-    "sse-error": "ServerError",
-    "sse-error-field": "ServerError",
-    "sse-empty": "ProtocolError",
-}
-STAYS = {"400": "BadRequest", "400-context": "ContextLengthError"}
-STOPS = {"401": "AuthError", "403": "AuthError", "404": "NotFoundError"}
-NULL = {"null": "stop", "null-length": "length"}
-HARMLESS = ("drip", "sse-garbage", "sse-no-usage", "sse-no-done", "sse-open")
+from tests.servers.faults import HARMLESS, HEALS, KINDS, NULL, STAYS, STOPS
+from tests.servers.raw import RawServer, read_request, reset
 
 STREAMED = pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
 DEADLINES = {"request_timeout": 0.6, "idle_timeout": 0.4}
@@ -98,6 +73,32 @@ def test_a_fault_that_passes_costs_no_answer(
         assert record.error is None
         tries = [attempt.error for attempt in record.attempts]
         assert tries == ([HEALS[kind]] * 2 + [None] if sample_id in hit else [None])
+
+
+def test_connections_that_break_before_the_request_is_read_cost_no_answer(
+    run: Collected, folder: RunFolder
+) -> None:
+    seen = itertools.count()
+
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        if next(seen) % 4 == 0:
+            reset(writer)
+            return
+        prompt = json.loads(await read_request(reader))["messages"][-1]["content"]
+        choice = {"message": {"content": f"echo: {prompt}"}, "finish_reason": "stop"}
+        body = json.dumps({"choices": [choice]}).encode()
+        writer.write(
+            b"HTTP/1.1 200 OK\r\nConnection: close\r\nContent-Length: %d\r\n\r\n" % len(body)
+        )
+        writer.write(body)
+        await writer.drain()
+
+    with RawServer(handle) as server:
+        summary = run.run(server.url, requests(40), folder)
+    assert (summary.answered, summary.failed) == (40, 0)
+    assert summary.retries >= 10
+    assert {event.error for event in run.of(Retried)} == {"ConnectError"}
+    assert all(c.text == right(c.sample_id) for c in folder.completions())
 
 
 @STREAMED

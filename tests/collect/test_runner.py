@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.collect.events import Completed, Failed, Finished, Limits, Planned, Retried
+from evalkit.collect.events import Completed, Failed, Finished, Limits, Planned, Retried, Slowed
 from evalkit.collect.journal import RunFolder
 from evalkit.errors import AuthError, ConnectError, EndpointError, NotFoundError, StoreError
 from tests.collect.builders import IDENTITY, Collected, FakeSleep, requests
@@ -143,6 +143,64 @@ class TestBackoff:
         assert max(run.sleep.delays) <= 10.5
 
 
+class TestOverload:
+    """With real waits: what the server sees is what counts."""
+
+    @pytest.mark.parametrize("asked", ["1", "date+2"])
+    def test_a_pause_is_kept_by_all_and_nobody_storms_out_of_it(
+        self, run: Collected, folder: RunFolder, asked: str
+    ) -> None:
+        run.sleep = asyncio.sleep  # type: ignore[assignment]
+        limits = Limits(max_connections=16, first_connections=16, backoff_base=0.05)
+        fault = Fault("429", burst=16, retry_after=asked)
+        with FakeServer(Script(delay=0.02, faults=(fault,))) as server:
+            summary = run.run(server.url, requests(60), folder, limits=limits)
+            at = [entry["at"] for entry in server.log]
+        assert (summary.answered, summary.retries) == (60, 16)
+        burst, rest = at[:16], at[16:]
+        pause = rest[0] - burst[0]
+        # A date has whole seconds: two from now are more than one.
+        assert 0.9 <= pause < 2.9, "the pause is kept, once"
+        assert sum(time < rest[0] + 0.015 for time in rest) <= 2, "one goes ahead of the others"
+        assert (summary.slowdowns, summary.least_connections) == (1, 1)
+        (slowed,) = run.of(Slowed)
+        assert slowed.connections == 1
+        assert 0.9 <= slowed.pause <= 2.0
+
+    @pytest.mark.parametrize("kind", ["429", "503"])
+    def test_an_endpoint_that_takes_less_is_given_less(
+        self, run: Collected, folder: RunFolder, kind: str
+    ) -> None:
+        run.sleep = asyncio.sleep  # type: ignore[assignment]
+        limits = Limits(max_connections=32, backoff_base=0.05, max_attempts=8)
+        with FakeServer(Script(delay=0.02, faults=(Fault(kind, busy=6),))) as server:
+            summary = run.run(server.url, requests(250), folder, limits=limits)
+            asked = len(server.log)
+        assert (summary.answered, summary.failed) == (250, 0)
+        assert summary.slowdowns >= 2
+        assert summary.least_connections is not None
+        assert 1 <= summary.least_connections <= 6
+        assert asked < 1.6 * 250, "refusals stay few"
+
+    def test_without_overload_the_concurrency_is_what_was_asked_for(
+        self, run: Collected, folder: RunFolder
+    ) -> None:
+        faults = (Fault("500", rate=0.2, times=1), Fault("400", rate=0.1))
+        with FakeServer(Script(delay=0.02, faults=faults)) as server:
+            summary = run.run(server.url, requests(60), folder, limits=Limits(max_connections=12))
+            assert server.server.most_in_flight == 12
+        assert (summary.slowdowns, summary.least_connections) == (0, None)
+        assert run.of(Slowed) == []
+
+    def test_a_slow_first_answer_does_not_hold_up_the_others(
+        self, run: Collected, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("evalkit.collect.runner._OPENING_SECONDS", 0.05)
+        with FakeServer(Script(delay=0.4)) as server:
+            run.run(server.url, requests(12), folder, limits=Limits(max_connections=12))
+            assert server.server.most_in_flight == 12
+
+
 class TestAbort:
     @pytest.mark.parametrize(("kind", "error"), [("401", AuthError), ("404", NotFoundError)])
     def test_the_first_refusal_stops_the_run(
@@ -173,6 +231,27 @@ class TestAbort:
                 run.run(server.url, rest, folder, limits=Limits(max_attempts=2, give_up_after=6))
             assert len(server.log) <= 5 + 2 * (6 + 4) + 1
         assert len(folder.answered()) == 5
+
+    def test_poison_alone_is_no_outage_however_much_of_it_is_left(
+        self, run: Collected, folder: RunFolder
+    ) -> None:
+        limits = Limits(max_attempts=2, give_up_after=3)
+        faults = (Fault("500", match="quiz question"),)
+        with FakeServer(Script(faults=faults)) as server:
+            summary = run.run(server.url, requests(10), folder, limits=limits)
+            others = {e["prompt"] for e in server.log if "quiz" not in e["prompt"]}
+        assert (summary.answered, summary.failed) == (0, 10)
+        assert others == {"What is the capital of France? Answer with one word."}
+
+    def test_a_first_prompt_that_breaks_its_connection_does_not_end_the_run(
+        self, run: Collected, folder: RunFolder
+    ) -> None:
+        asked = requests(5)
+        limits = Limits(max_connections=1, max_attempts=2)
+        fault = Fault("reset", match=asked[0].messages[-1].content)
+        with FakeServer(Script(faults=(fault,))) as server:
+            summary = run.run(server.url, asked, folder, limits=limits)
+        assert (summary.answered, summary.failures) == (4, {"ConnectError": 1})
 
     def test_many_refused_requests_are_no_outage(self, run: Collected, folder: RunFolder) -> None:
         with FakeServer(Script(faults=(Fault("400"),))) as server:

@@ -11,18 +11,13 @@ from evalkit.errors import (
     AuthError,
     BadRequest,
     ConnectError,
-    ContextLengthError,
-    CutBody,
     EndpointError,
     NotFoundError,
-    ProtocolError,
-    RateLimited,
-    ServerError,
-    Timeout,
 )
 from evalkit.fingerprint import canonical
 from evalkit.types import Reply, Sampling
-from tests.servers.fake import KINDS, FakeServer, Fault, Script
+from tests.servers.fake import FakeServer, Fault, Script
+from tests.servers.faults import HEALS, STAYS, STOPS
 
 Ask = Callable[..., Reply]
 KEY = "sk-very-secret-1234"
@@ -56,39 +51,20 @@ def test_what_arrives_is_what_was_asked(ask: Ask) -> None:
     assert "Authorization" not in entry["headers"]
 
 
-FAULTS: dict[str, tuple[type[EndpointError], bool]] = {
-    "429": (RateLimited, True),
-    "500": (ServerError, True),
-    "503": (ServerError, True),
-    "400": (BadRequest, False),
-    "400-context": (ContextLengthError, False),
-    "401": (AuthError, False),
-    "404": (NotFoundError, False),
-    "reset": (ConnectError, True),
-    "hang": (Timeout, True),
-    "cut": (CutBody, True),
-    "short": (CutBody, True),
-    "html": (CutBody, True),
-    "error-200": (ProtocolError, False),
-    "no-choices": (ProtocolError, False),
-}
-
-
-def test_the_table_knows_every_kind_of_fault() -> None:
-    assert {*FAULTS, "null"} == set(KINDS)
-
-
-@pytest.mark.parametrize("kind", FAULTS)
-def test_every_fault_is_a_typed_error(ask: Ask, kind: str) -> None:
-    expected, retryable = FAULTS[kind]
-    options = EndpointOptions(request_timeout=0.3 if kind == "hang" else 5.0)
-    with FakeServer(Script(faults=(Fault(kind),))) as server:
+@pytest.mark.parametrize("stream", [False, True], ids=["whole", "streamed"])
+@pytest.mark.parametrize("kind", [*HEALS, *STAYS, *STOPS])
+def test_every_fault_is_a_typed_error(ask: Ask, kind: str, stream: bool) -> None:
+    slow = kind in {"hang", "slow", "stall"}
+    options = EndpointOptions(request_timeout=0.3 if slow else 5.0)
+    with FakeServer(Script(faults=(Fault(kind, seconds=3.0),))) as server:
         with pytest.raises(EndpointError) as caught:
-            ask(raw(server), options=options)
+            ask(raw(server, stream=stream), options=options)
         assert len(server.log) == 1, "one attempt, no hidden retry"
-    assert type(caught.value) is expected
-    assert caught.value.retryable is retryable
-    assert ("within 0.3 s" in str(caught.value)) == (kind == "hang")
+        assert "'mine'" in str(caught.value)
+        assert server.url in str(caught.value)
+    assert type(caught.value).__name__ == (HEALS | STAYS | STOPS)[kind]
+    assert caught.value.retryable is (kind in HEALS)
+    assert ("within 0.3 s" in str(caught.value)) == slow
     assert "\n" not in str(caught.value)
 
 
@@ -101,6 +77,18 @@ def test_reasoning_is_kept_apart(ask: Ask) -> None:
     with FakeServer(Script(message={"reasoning_content": "hm"})) as server:
         reply = ask(raw(server), "x")
     assert (reply.text, reply.reasoning) == ("echo: x", "hm")
+
+
+def test_stop_strings_can_be_kept_for_the_answer(ask: Ask) -> None:
+    script = Script(answers={"x": "one END two"}, message={"reasoning_content": "the END"})
+    sampling = Sampling(max_tokens=8, stop=("END",))
+    with FakeServer(script) as server:
+        asked = ask(raw(server), "x", sampling)
+        kept = ask(raw(server, client_stop=True), "x", sampling)
+        sent = [entry["body"].get("stop") for entry in server.log]
+    assert sent == [["END"], None]
+    assert asked.text == "one END two", "this server does not obey, and that is left visible"
+    assert (kept.text, kept.reasoning, kept.finish_reason) == ("one ", "the END", "stop")
 
 
 def test_nobody_listens(ask: Ask) -> None:

@@ -5,8 +5,13 @@ from typing import Any
 import orjson
 import pytest
 
-from evalkit.endpoints.reasoning import split_think
-from evalkit.endpoints.wire import chat_payload, parse_json, parse_reply, whole_text
+from evalkit.endpoints.wire import (
+    chat_payload,
+    cut_at_stop,
+    parse_json,
+    parse_reply,
+    whole_text,
+)
 from evalkit.errors import CutBody, ProtocolError
 from evalkit.types import Message, Reply, Sampling, Timing
 
@@ -80,28 +85,49 @@ def test_reasoning_fields(key: str) -> None:
     assert (got.text, got.reasoning) == ("42", "let me see")
 
 
-@pytest.mark.parametrize(
-    ("text", "reasoning", "answer"),
-    [
-        ("<think>a b</think>\n\n42", "a b", "42"),
-        ("\n<think>\na\n</think>42", "a", "42"),
-        ("a b\n</think>\n42", "a b", "42"),
-        ("<think>cut in the middle", "cut in the middle", ""),
-        ("<think></think>42", "", "42"),
-        ("just 42", None, "just 42"),
-        ("  spaces stay ", None, "  spaces stay "),
-        ("The tag <think> is closed by </think>.", None, "The tag <think> is closed by </think>."),
-    ],
-)
-def test_think_tags(text: str, reasoning: str | None, answer: str) -> None:
-    assert split_think(text) == (reasoning, answer)
-    got = reply({"content": text})
-    assert (got.text, got.reasoning) == (answer, reasoning or None)
-
-
 def test_content_in_parts() -> None:
     parts = [{"type": "text", "text": "a"}, {"type": "text", "text": "b"}]
     assert reply({"content": parts}).text == "ab"
+    thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
+    got = reply({"content": [thinking, *parts]})
+    assert (got.text, got.reasoning) == ("ab", "hm")
+
+
+def test_both_names_of_the_same_reasoning_are_not_doubled() -> None:
+    got = reply({"content": "42", "reasoning": "hm", "reasoning_content": "hm"})
+    assert got.reasoning == "hm"
+
+
+def test_reasoning_alone_is_a_cut_answer_without_text() -> None:
+    choice = {"message": {"content": None, "reasoning": "hm"}, "finish_reason": "length"}
+    got = parse_reply({"choices": [choice]}, TIMING)
+    assert (got.text, got.reasoning, got.finish_reason) == (None, "hm", "length")
+
+
+def test_streaming_asks_for_token_counts() -> None:
+    payload = chat_payload("m", (), Sampling(max_tokens=7), extra={}, omit=(), stream=True)
+    assert (payload["stream"], payload["stream_options"]) == (True, {"include_usage": True})
+
+
+@pytest.mark.parametrize(
+    ("text", "stops", "cut", "finish"),
+    [
+        ("a END b", ("END",), "a ", "stop"),
+        ("a STOP b END", ("END", "STOP"), "a ", "stop"),
+        ("a b", ("END", ""), "a b", "length"),
+        ("END", ("END",), "", "stop"),
+        (None, ("END",), None, "length"),
+    ],
+)
+def test_stops_apply_to_the_answer_alone(
+    text: str | None, stops: tuple[str, ...], cut: str | None, finish: str
+) -> None:
+    choice = {
+        "message": {"content": text, "reasoning": "END of thoughts"},
+        "finish_reason": "length",
+    }
+    got = cut_at_stop(parse_reply({"choices": [choice]}, TIMING), stops)
+    assert (got.text, got.finish_reason, got.reasoning) == (cut, finish, "END of thoughts")
 
 
 @pytest.mark.parametrize(

@@ -30,7 +30,8 @@ class Fault:
 
     `times` is how many tries of each prompt are hit (`None`: all of them), `rate` is the
     share of prompts that are hit at all, chosen by their hash and so always the same.
-    `seconds` belong to the slow kinds; `retry_after` may be `date+3`.
+    `seconds` belong to the slow kinds; `retry_after` may be `date+3`. `burst` hits only the
+    first so many requests of all, `busy` only while more than so many are in flight.
     """
 
     kind: str
@@ -39,8 +40,14 @@ class Fault:
     rate: float = 1.0
     retry_after: str | None = None
     seconds: float = 0.0
+    burst: int | None = None
+    busy: int | None = None
 
-    def hits(self, prompt: str, tries_before: int) -> bool:
+    def hits(self, prompt: str, tries_before: int, seen: int = 0, in_flight: int = 1) -> bool:
+        if self.burst is not None and seen >= self.burst:
+            return False
+        if self.busy is not None and in_flight <= self.busy:
+            return False
         if self.match not in prompt or (self.times is not None and tries_before >= self.times):
             return False
         mark = int(hashlib.sha256(prompt.encode()).hexdigest()[:8], 16) / 0xFFFFFFFF
@@ -71,13 +78,14 @@ class Script:
 
 
 class Server:
-    """The handlers. `log` holds every chat request, `requests` counts all."""
+    """The handlers. `log` holds every chat request; `requests` counts all."""
 
     def __init__(self, script: Script, log_path: Path | None = None) -> None:
         self.script = script
         self.log: list[dict[str, Any]] = []
         self.in_flight = self.most_in_flight = 0
         self.requests = 0
+        self.ports: set[int] = set()
         self._tries: Counter[str] = Counter()
         self._log_path = log_path
         self._leaving = asyncio.Event()
@@ -106,6 +114,8 @@ class Server:
     async def chat(self, request: web.Request) -> web.StreamResponse:
         self.requests += 1
         self.in_flight += 1
+        if request.transport is not None:
+            self.ports.add(request.transport.get_extra_info("peername")[1])
         self.most_in_flight = max(self.most_in_flight, self.in_flight)
         try:
             return await self._chat(request)
@@ -119,13 +129,14 @@ class Server:
         self._write({"prompt": prompt, "try": tries + 1, "body": body}, request)
         if self._refused(request):
             return web.json_response({"error": {"message": "wrong key"}}, status=401)
-        if self.script.delay:
-            await asyncio.sleep(self.script.delay)
         scene = self._scene(request, prompt, body)
-        for fault in self.script.faults:
-            if fault.hits(prompt, tries):
-                scene.seconds = fault.seconds
-                return await self._fail(fault, scene)
+        seen = len(self.log) - 1, self.in_flight
+        fault = next((one for one in self.script.faults if one.hits(prompt, tries, *seen)), None)
+        if self.script.delay and (fault is None or fault.busy is None):
+            await asyncio.sleep(self.script.delay)
+        if fault is not None:
+            scene.seconds = fault.seconds
+            return await self._fail(fault, scene)
         if not scene.streamed:
             return web.json_response(scene.answer)
         response = await scene.begin()

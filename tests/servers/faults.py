@@ -256,3 +256,33 @@ MAKERS: Mapping[str, Maker] = {
 }
 
 KINDS = (*STATUSES, *BODIES, *MAKERS)
+
+# What a client makes of each kind; names of classes in `evalkit.errors`.
+HEALS = {
+    "429": "RateLimited",
+    "500": "ServerError",
+    "503": "ServerError",
+    "408": "ServerError",
+    "error-200": "ProtocolError",
+    "error-200-code": "ServerError",
+    "detail-200": "ProtocolError",
+    "no-choices": "ProtocolError",
+    "abort-200": "ProtocolError",
+    "reset": "ConnectError",
+    "hang": "Timeout",
+    "slow": "Timeout",
+    "stall": "Timeout",
+    "cut": "CutBody",
+    "html": "CutBody",
+    "short": "CutBody",
+    "chunk-cut": "CutBody",
+    "sse-cut": "CutBody",
+    "sse-hole": "CutBody",
+    "sse-error": "ServerError",
+    "sse-error-field": "ServerError",
+    "sse-empty": "ProtocolError",
+}
+STAYS = {"400": "BadRequest", "400-context": "ContextLengthError"}
+STOPS = {"401": "AuthError", "403": "AuthError", "404": "NotFoundError"}
+NULL = {"null": "stop", "null-length": "length"}
+HARMLESS = ("drip", "sse-garbage", "sse-no-usage", "sse-no-done", "sse-open")
