@@ -89,7 +89,7 @@ class PlainDisplay(NoDisplay):
 
     def on_event(self, arm: str, event: Event) -> None:
         """Print a line when enough time has passed, or when it matters."""
-        from evalkit.collect.events import Completed, Failed, Finished, Planned
+        from evalkit.collect.events import Completed, Failed, Finished, Planned, Slowed
 
         match event:
             case Planned(total, reused):
@@ -99,6 +99,9 @@ class PlainDisplay(NoDisplay):
             case Failed(completion, done, total):
                 reason = completion.error.kind if completion.error is not None else "unknown"
                 self._say(f"{arm}: {done}/{total}, {completion.sample_id} failed: {reason}")
+            case Slowed(connections, pause) if self._due():
+                waiting = f", after a pause of {pause:.1f} s" if pause else ""
+                self._say(f"{arm}: overloaded, {connections} at once from now{waiting}")
             case Finished(summary):
                 self._say(f"{arm}: {outcome(summary)}")
             case _:
@@ -182,9 +185,13 @@ def outcome(summary: RunSummary) -> str:
     if summary.reused:
         parts.append(f"{summary.reused} answered before")
     if summary.failed:
-        parts.append(f"{summary.failed} failed")
+        kinds = ", ".join(f"{kind} {count}" for kind, count in summary.failures.items())
+        parts.append(f"{summary.failed} failed ({kinds})" if kinds else f"{summary.failed} failed")
     if summary.retries:
         parts.append(f"{summary.retries} retries")
+    if summary.slowdowns:
+        times = "once" if summary.slowdowns == 1 else f"{summary.slowdowns} times"
+        parts.append(f"overloaded {times} and slowed to {summary.least_connections} at once")
     if summary.seconds > 0 and summary.completion_tokens:
         rate = summary.completion_tokens / summary.seconds
         parts.append(f"{summary.completion_tokens:,} tokens at {rate:.0f} tok/s")

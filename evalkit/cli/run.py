@@ -11,6 +11,7 @@ import click
 
 from evalkit.cli.display import make_display
 from evalkit.cli.options import COLLECTING, TALKING, names, read_config
+from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
@@ -32,8 +33,11 @@ def run(
     quiet: bool,
     verbose: bool,
     **flags: Any,
-) -> None:
-    """Ask one endpoint and score its answers; `compare` takes the folder as an argument."""
+) -> int:
+    """Ask one endpoint and score its answers; `compare` takes the folder as an argument.
+
+    The exit code is 5 when too many requests have no answer (policy.max_missing).
+    """
     from evalkit import api
 
     config = read_config(config_path, overrides, {**flags, "tasks": names(tasks)})
@@ -42,26 +46,40 @@ def run(
         listener = api.Listener(shown.on_event, shown.on_stage)
         graded = api.run(target, config, output=output, fresh=fresh, listener=listener)
     body = _summary(graded)
+    missing = sum(body["missing"].values())
+    few = missing <= config.policy.max_missing / 100 * len(graded.answers)
+    code = ExitCode.OK if few else ExitCode.INVALID
     if as_json:
         click.echo(json.dumps(body, ensure_ascii=False, indent=2))
-        return
+        return code
     for name, row in body["tasksets"].items():
         counts = ", ".join(f"{count} {outcome}" for outcome, count in row["outcomes"].items())
         click.echo(f"{name}: {counts}")
+    if missing:
+        why = ", ".join(f"{reason} {count}" for reason, count in body["missing"].items())
+        click.echo(f"No answer: {missing} of {len(graded.answers)} ({why})")
+    if not few:
+        limit = f"{config.policy.max_missing:g} percent"
+        click.echo(f"Too many have no answer to decide by (limit: {limit}).", err=True)
     click.echo(f"Run: {body['folder']}")
+    return code
 
 
 def _summary(graded: GradedRun) -> dict[str, Any]:
     outcomes: dict[str, Counter[str]] = {}
+    missing: Counter[str] = Counter()
     for (taskset, _, _), answer in graded.answers.items():
         score = answer.score
         word = score.outcome.value if score.outcome is not None else score.status.value
         outcomes.setdefault(taskset, Counter())[word] += 1
+        if answer.missing:
+            missing[score.reason or "unknown"] += 1
     return {
         "endpoint": graded.run.arm,
         "label": graded.run.label,
         "folder": str(graded.run.folder.path),
         "requests": len(graded.run.requests),
+        "missing": dict(sorted(missing.items())),
         "tasksets": {
             name: {"n": counts.total(), "outcomes": dict(sorted(counts.items()))}
             for name, counts in sorted(outcomes.items())

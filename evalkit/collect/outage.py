@@ -10,6 +10,8 @@ from evalkit.types import Completion, CompletionError, Message, Sampling
 
 _QUESTION = (Message("user", "What is the capital of France? Answer with one word."),)
 _BRIEF = Sampling(max_tokens=8)
+# So many requests, each tried up to the end one at a time and with pauses between, take minutes.
+_REFUSED_ALONE = 3
 _HINT = "What was answered is kept; the same command goes on from there."
 
 
@@ -20,28 +22,34 @@ class Vitals:
         self._endpoint = endpoint
         self._give_up_after = give_up_after
         self._heard = False
-        self._failed_in_a_row = 0
+        self._failed_in_a_row = self._refused_alone = 0
         self._asking = asyncio.Lock()
 
     def answered(self) -> None:
         """Take note of an answer."""
-        self._heard, self._failed_in_a_row = True, 0
+        self._heard, self._failed_in_a_row, self._refused_alone = True, 0, 0
 
     def erred(self, error: EndpointError) -> None:
         """Take note of a try that failed: an error with a status is a sign of life too."""
         self._heard = self._heard or error.status is not None
 
-    def failed(self, error: EndpointError) -> None:
+    def failed(self, error: EndpointError, *, alone: bool) -> None:
         """Take note of a request that failed for good.
 
         One that was refused is an answer; only tries used up are a sign of an outage.
+
+        Args:
+            error: Of its last try.
+            alone: Whether the endpoint was given one request at a time, with pauses.
         """
         self._failed_in_a_row = self._failed_in_a_row + 1 if error.retryable else 0
+        self._refused_alone += alone
 
     def doubtful(self, last: CompletionError) -> bool:
         """Whether it may be down: after many failures, or one while nothing was ever heard."""
         unheard = not self._heard and last.kind == ConnectError.__name__
-        return unheard or self._failed_in_a_row >= self._give_up_after
+        many = self._failed_in_a_row >= self._give_up_after
+        return unheard or many or self._refused_alone >= _REFUSED_ALONE
 
     async def make_sure(self, last: Completion, *, kept: bool) -> None:
         """Ask a plain question, if there is doubt after a failed request.
@@ -65,7 +73,7 @@ class Vitals:
             self.answered()
 
     def _outage(self, last: CompletionError, error: EndpointError, kept: bool) -> EndpointError:
-        if self._failed_in_a_row < self._give_up_after:
+        if not self._heard:
             hint = error.hint or (_HINT if kept else None)
             return type(error)(error.message, hint=hint, status=error.status)
         return EndpointError(

@@ -75,8 +75,9 @@ async def collect(
     Raises:
         AuthError: At the first refusal of the key.
         NotFoundError: At the first answer that path or model is not there.
-        EndpointError: When the endpoint is down: nothing was ever answered and a request
-            could not connect in all its tries, or `give_up_after` requests in a row failed.
+        EndpointError: When the endpoint is down: `give_up_after` requests in a row failed, or
+            a few that it refused one at a time, or the first one could not connect in all its
+            tries; and a plain question is not answered either.
         StoreError: When a record cannot be written.
     """
     known = folder.answered()
@@ -229,7 +230,7 @@ class _Run:
         self._vitals.erred(error)
         if error.retryable and number < self._limits.max_attempts:
             return True
-        self._vitals.failed(error)
+        self._vitals.failed(error, alone=self._throttle.holding)
         return False
 
     def _delay(self, request: Request, error: EndpointError, number: int) -> float:

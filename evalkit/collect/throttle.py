@@ -54,6 +54,11 @@ class Throttle:
         """How many requests may be in flight now."""
         return int(self._places)
 
+    @property
+    def holding(self) -> bool:
+        """Whether the endpoint refused even one request at a time, and has not answered since."""
+        return self._hold > 0
+
     def enter(self) -> int | None:
         """Take a place: its ticket, or `None` when all are taken."""
         if self._in_flight >= self.places:

@@ -182,6 +182,17 @@ class TestOverload:
         assert 1 <= summary.least_connections <= 6
         assert asked < 1.6 * 250, "refusals stay few"
 
+    def test_an_endpoint_that_refuses_everything_is_given_up_after_minutes_not_hours(
+        self, run: Collected, folder: RunFolder
+    ) -> None:
+        with FakeServer(Script(faults=(Fault("429"),))) as server:
+            limits = Limits(max_connections=16)
+            with pytest.raises(EndpointError, match=r"seems to be down.*slow down"):
+                run.run(server.url, requests(200), folder, limits=limits)
+            assert len(server.log) < 16 * 8
+        holds = [event.pause for event in run.of(Slowed)]
+        assert holds == sorted(holds) or max(holds) > 4, "longer and longer pauses"
+
     def test_without_overload_the_concurrency_is_what_was_asked_for(
         self, run: Collected, folder: RunFolder
     ) -> None:

@@ -31,7 +31,8 @@ class Fault:
     `times` is how many tries of each prompt are hit (`None`: all of them), `rate` is the
     share of prompts that are hit at all, chosen by their hash and so always the same.
     `seconds` belong to the slow kinds; `retry_after` may be `date+3`. `burst` hits only the
-    first so many requests of all, `busy` only while more than so many are in flight.
+    first so many requests of all, `after` spares them, and `busy` hits only while more than
+    so many are in flight.
     """
 
     kind: str
@@ -41,10 +42,11 @@ class Fault:
     retry_after: str | None = None
     seconds: float = 0.0
     burst: int | None = None
+    after: int = 0
     busy: int | None = None
 
     def hits(self, prompt: str, tries_before: int, seen: int = 0, in_flight: int = 1) -> bool:
-        if self.burst is not None and seen >= self.burst:
+        if seen < self.after or (self.burst is not None and seen >= self.burst):
             return False
         if self.busy is not None and in_flight <= self.busy:
             return False
