@@ -155,9 +155,8 @@ class _Watch:
         when = self._earlier(now + first, f"did not begin to answer within {first:g} s")
         self.timeout = asyncio.timeout_at(when)
 
-    def heard(self) -> None:
+    def rest(self) -> None:
         """Let the time between two parts of the body begin anew."""
-        self.began = True
         when = self._loop.time() + self._idle
         self.timeout.reschedule(
             self._earlier(when, f"stopped in the middle of its answer for {self._idle:g} s")
@@ -186,7 +185,9 @@ async def _take(
     parts: list[bytes] = []
     size = 0
     while part := await response.content.readany():
-        watch.heard()
+        watch.began = True
+        if not response.content.at_eof():
+            watch.rest()
         size += len(part)
         if size > _MOST_BYTES:
             raise ProtocolError(f"{where} sends a body that does not end.")
