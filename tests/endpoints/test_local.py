@@ -18,7 +18,7 @@ import pytest
 
 from evalkit.endpoints.base import LOCAL_ARMS, EndpointOptions, parse_endpoint
 from evalkit.endpoints.engine import Engine, EngineOptions, require_engine
-from evalkit.endpoints.local import describe
+from evalkit.endpoints.local import describe, find_weights
 from evalkit.errors import ContextLengthError, MissingExtraError, ServerError, Timeout
 from evalkit.types import Identity, Message, Reply, Sampling
 
@@ -60,6 +60,34 @@ async def ask(arm: str, **raw: object) -> tuple[Identity, Reply]:
 @model
 @pytest.mark.model
 class TestEmbedded:
+    def test_streamed_and_whole_are_the_same_answer(self) -> None:
+        async def both() -> list[Reply]:
+            found = []
+            weights = find_weights("q8", OPTIONS)
+            options = EngineOptions(weights.path, "mine", threads=2, slots=1, context=512)
+            engine = await asyncio.to_thread(Engine.start, options)
+            try:
+                for stream in (False, True):
+                    settings = {
+                        "kind": "openai",
+                        "base_url": engine.url,
+                        "model": "mine",
+                        "stream": stream,
+                    }
+                    async with parse_endpoint("mine", settings, OPTIONS) as endpoint:
+                        found.append(await endpoint.send(CAPITAL, Sampling(max_tokens=12)))
+            finally:
+                await asyncio.to_thread(engine.stop)
+            return found
+
+        whole, streamed = asyncio.run(both())
+        assert whole.text
+        assert (streamed.text, streamed.reasoning) == (whole.text, whole.reasoning)
+        assert (streamed.finish_reason, streamed.usage) == (whole.finish_reason, whole.usage)
+        assert whole.timing.first_token is None
+        assert streamed.timing.first_token is not None
+        assert 0 < streamed.timing.first_token < streamed.timing.total
+
     def test_two_arms_one_after_the_other(self, capfd: pytest.CaptureFixture[str]) -> None:
         before, left, kept = threads(), [], []
 

@@ -187,6 +187,13 @@ class TestStreams:
             asyncio.run(go(server.url))
             assert len(server.server.ports) == 1
 
+    def test_a_stream_that_is_complete_is_not_waited_for(self, ask: Ask) -> None:
+        with FakeServer(Script(faults=(Fault("sse-open"),))) as server:
+            clock = time.perf_counter()
+            options = EndpointOptions(idle_timeout=20.0, request_timeout=20.0)
+            assert ask(raw(server, stream=True), options=options).text == "echo: hi"
+            assert time.perf_counter() - clock < 5
+
     def test_a_stream_that_nobody_asked_for_is_read(self, ask: Ask) -> None:
         with FakeServer() as server:
             reply = ask(raw(server, extra_body={"stream": True}))
