@@ -19,7 +19,7 @@ from evalkit.endpoints.settings import EndpointSettings, check_settings
 from evalkit.endpoints.stream import ReplyStream
 from evalkit.endpoints.transport import Answer, Deadlines, Transport
 from evalkit.endpoints.urls import parse_address
-from evalkit.endpoints.wire import chat_payload, cut_at_stop, parse_json, parse_reply
+from evalkit.endpoints.wire import chat_payload, cut_at_stop, error_text, parse_json, parse_reply
 from evalkit.errors import AuthError, BadRequest, CutBody, EndpointError, NotFoundError
 from evalkit.types import Identity, Message, Reply, Sampling, Timing
 
@@ -212,7 +212,7 @@ class OpenAIEndpoint:
             message = f"{self._transport.where(self._address.chat)}: {message}"
         return type(error)(
             self._credentials.scrub(message),
-            hint=hint,
+            hint=None if hint is None else self._credentials.scrub(hint),
             status=error.status,
             retry_after=error.retry_after,
         )
@@ -226,7 +226,7 @@ class OpenAIEndpoint:
         ids = ModelList.read(data).ids
         if not ids:
             return None
-        return f"It serves: {', '.join(ids[:10])}{', …' if len(ids) > 10 else ''}."
+        return error_text(f"It serves: {', '.join(ids[:10])}{', …' if len(ids) > 10 else ''}.")
 
     def _failure(self, answer: Answer, url: str) -> EndpointError:
         where = self._transport.where(url)

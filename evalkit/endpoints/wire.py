@@ -74,8 +74,8 @@ def parse_json(body: bytes) -> Any:
         # The standard parser knows lone surrogates, which engines do send when a token
         # ends in the middle of a character.
         return json.loads(body)
-    except ValueError as error:
-        shown = whole_text(body[:_SHOWN].decode("utf-8", "replace")).strip()
+    except (ValueError, RecursionError) as error:
+        shown = error_text(body[:_SHOWN].decode("utf-8", "replace"))
         raise CutBody(
             f"The body is not JSON: '{shown}'." if shown else "The body is empty."
         ) from error
@@ -123,7 +123,9 @@ def error_text(data: Any) -> str:
         inner = data.get("error") or data.get("detail") or data.get("message") or data
         found = inner.get("message", inner) if isinstance(inner, Mapping) else inner
     text = found if isinstance(found, str) else json.dumps(found, default=str)
-    text = " ".join(whole_text(text).split())
+    # It is shown on terminals: no escape sequence of a server's may get there.
+    text = "".join(c if c.isprintable() else " " for c in whole_text(text))
+    text = " ".join(text.split())
     return text if len(text) <= _SHOWN else text[:_SHOWN] + " …"
 
 
@@ -178,5 +180,5 @@ def _usage(data: Any) -> Usage:
     if not isinstance(data, Mapping):
         return Usage()
     counts = [data.get(key) for key in ("prompt_tokens", "completion_tokens")]
-    prompt, completion = (n if isinstance(n, int) else None for n in counts)
+    prompt, completion = (n if type(n) is int and 0 <= n < 2**53 else None for n in counts)
     return Usage(prompt_tokens=prompt, completion_tokens=completion)

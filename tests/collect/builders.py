@@ -102,10 +102,13 @@ class Collected:
         self.sleep = FakeSleep()
         self.stop = asyncio.Event()
         self.stop_after: int | None = None
+        self.stop_at: type[Event] | None = None
         self.summary: RunSummary | None = None
 
     def on_event(self, event: Event) -> None:
         self.events.append(event)
+        if self.stop_at is not None and isinstance(event, self.stop_at):
+            self.stop.set()
         if isinstance(event, Completed) and len(self.of(Completed)) == self.stop_after:
             self.stop.set()
 

@@ -8,12 +8,13 @@ import pytest
 from evalkit.endpoints.wire import (
     chat_payload,
     cut_at_stop,
+    error_text,
     parse_json,
     parse_reply,
     whole_text,
 )
 from evalkit.errors import CutBody, ProtocolError
-from evalkit.types import Message, Reply, Sampling, Timing
+from evalkit.types import Message, Reply, Sampling, Timing, Usage
 
 TIMING = Timing(started=1.0, total=2.0)
 
@@ -154,10 +155,24 @@ def test_error_words_reach_the_reader() -> None:
         parse_reply({"error": {"message": "engine died"}}, TIMING)
 
 
-@pytest.mark.parametrize("body", [b"", b"<html>", b'{"choices": [', b"\xff\xfe", b"{} {}"])
+@pytest.mark.parametrize(
+    "body", [b"", b"<html>", b'{"choices": [', b"\xff\xfe", b"{} {}", b"[" * 100_000, b"\x1b[2J"]
+)
 def test_no_json(body: bytes) -> None:
-    with pytest.raises(CutBody):
+    with pytest.raises(CutBody) as caught:
         parse_json(body)
+    assert len(str(caught.value)) < 400
+    assert "\x1b" not in str(caught.value)
+
+
+def test_words_of_a_server_cannot_steer_a_terminal() -> None:
+    assert error_text({"error": {"message": "a\x1b[31m\r\n\x00b\x9b"}}) == "a [31m b"
+
+
+@pytest.mark.parametrize("count", [True, -1, 2**64, 1.5, "3", None])
+def test_token_counts_that_are_none(count: Any) -> None:
+    got = reply({"content": "x"}, usage={"prompt_tokens": count, "completion_tokens": count})
+    assert got.usage == Usage()
 
 
 def test_lone_surrogates_become_replacement_characters() -> None:
