@@ -47,9 +47,8 @@ class Vitals:
 
     def doubtful(self, last: CompletionError) -> bool:
         """Whether it may be down: after many failures, or one while nothing was ever heard."""
-        unheard = not self._heard and last.kind == ConnectError.__name__
         many = self._failed_in_a_row >= self._give_up_after
-        return unheard or many or self._refused_alone >= _REFUSED_ALONE
+        return self._unheard(last) or many or self._refused_alone >= _REFUSED_ALONE
 
     async def make_sure(self, last: Completion, *, kept: bool) -> None:
         """Ask a plain question, if there is doubt after a failed request.
@@ -73,7 +72,7 @@ class Vitals:
             self.answered()
 
     def _outage(self, last: CompletionError, error: EndpointError, kept: bool) -> EndpointError:
-        if not self._heard:
+        if self._unheard(last):
             hint = error.hint or (_HINT if kept else None)
             return type(error)(error.message, hint=hint, status=error.status)
         return EndpointError(
@@ -82,3 +81,6 @@ class Vitals:
             hint=_HINT,
             status=last.status,
         )
+
+    def _unheard(self, last: CompletionError) -> bool:
+        return not self._heard and last.kind == ConnectError.__name__

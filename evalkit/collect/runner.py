@@ -197,6 +197,7 @@ class _Run:
             if until > waited and pause > 0:
                 waited = until
                 await self._wait(pause)
+                await self._wait(self._rng.uniform(0, self._throttle.spread))
                 continue
             ticket = self._throttle.enter()
             if ticket is not None:

@@ -1,7 +1,8 @@
 """How many requests an endpoint is given at once, and when it is left alone.
 
-Congestion control as TCP has it (RFC 5681): an endpoint that says it is overloaded gets half
-as many requests at once; answers bring back one more for each round of them.
+Congestion control as DCTCP has it (RFC 8257): an endpoint that refuses for overload gets
+fewer requests at once, by half the share that it refused; answers bring back one more for
+each round of them.
 """
 
 from __future__ import annotations
@@ -11,6 +12,10 @@ import random
 import time
 from collections import deque
 from collections.abc import Callable
+
+# How quickly the share that is refused is learnt anew.
+_GAIN = 0.25
+_SPREAD_SECONDS = 2.0
 
 
 class Throttle:
@@ -22,6 +27,7 @@ class Throttle:
 
     Attributes:
         not_before: Time, by `clock`, until which no request may begin.
+        spread: Seconds over which those that wait for it begin, each at a random time.
         slowdowns: How often the endpoint was given less.
         least: The smallest number of places since it was opened.
     """
@@ -38,14 +44,15 @@ class Throttle:
     ) -> None:
         self._most = most
         self._places: float = min(first, most)
-        self._threshold: float = most
+        self._share = 1.0
+        self._answered = self._refused = 0
         self._hold_base, self._hold_cap, self._hold = hold_base, hold_cap, 0.0
         self._rng = rng
         self._clock = clock
         self._open = False
         self._in_flight = self._sent = self._round = 0
         self._queue: deque[asyncio.Future[None]] = deque()
-        self.not_before = 0.0
+        self.not_before = self.spread = 0.0
         self.slowdowns = 0
         self.least = most
 
@@ -88,11 +95,11 @@ class Throttle:
     def answered(self) -> None:
         """Give more, after an endpoint was given less and now has answered."""
         self._hold = 0.0
+        self._answered += 1
         if not self._open:
             self.open()
         elif self._places < self._most:
-            more = 1.0 if self._places < self._threshold else 1 / self._places
-            self._places = min(self._most, self._places + more)
+            self._places = min(self._most, self._places + 1 / self._places)
             self._wake()
 
     def overloaded(self, ticket: int, pause: float | None) -> bool:
@@ -102,23 +109,31 @@ class Throttle:
 
         Args:
             ticket: Of the request that was refused.
-            pause: Seconds that the endpoint asked for, if it did. Nothing begins in them,
-                and after them one request goes ahead of the others.
+            pause: Seconds that the endpoint asked for, if it did: nothing begins in them.
         """
         news = ticket > self._round
         if news:
+            self._learn()
             self._round = self._sent
             before = self._places if self._open else self._most
             if pause is None and self._places <= 1:
                 pause = self._longer_hold()
-            self._threshold = max(1.0, before / 2)
-            self._places = 1.0 if pause else min(self._places, self._threshold)
+            self._places = max(1.0, min(self._places, before * (1 - self._share / 2)))
             self._open = True
             self.slowdowns += 1
             self.least = min(self.least, self.places)
+        self._refused += 1
         if pause:
+            self.spread = min(pause / 2, _SPREAD_SECONDS)
             self.not_before = max(self.not_before, self._clock() + pause)
         return news
+
+    def _learn(self) -> None:
+        """Update the share that is refused, by what happened since it was given less."""
+        if self._refused:
+            share = self._refused / (self._refused + self._answered)
+            self._share += _GAIN * (share - self._share)
+        self._answered = self._refused = 0
 
     def _longer_hold(self) -> float:
         """Return a pause for an endpoint that refuses even one request at a time."""

@@ -151,7 +151,7 @@ class TestOverload:
         self, run: Collected, folder: RunFolder, asked: str
     ) -> None:
         run.sleep = asyncio.sleep  # type: ignore[assignment]
-        limits = Limits(max_connections=16, first_connections=16, backoff_base=0.05)
+        limits = Limits(max_connections=16, first_connections=16)
         fault = Fault("429", burst=16, retry_after=asked)
         with FakeServer(Script(delay=0.02, faults=(fault,))) as server:
             summary = run.run(server.url, requests(60), folder, limits=limits)
@@ -160,11 +160,11 @@ class TestOverload:
         burst, rest = at[:16], at[16:]
         pause = rest[0] - burst[0]
         # A date has whole seconds: two from now are more than one.
-        assert 0.9 <= pause < 2.9, "the pause is kept, once"
-        assert sum(time < rest[0] + 0.015 for time in rest) <= 2, "one goes ahead of the others"
-        assert (summary.slowdowns, summary.least_connections) == (1, 1)
+        assert 0.9 <= pause < 3.5, "the pause is kept, once"
+        assert sum(time < rest[0] + 0.02 for time in rest) <= 5, "they come one by one"
+        assert (summary.slowdowns, summary.least_connections) == (1, 8)
         (slowed,) = run.of(Slowed)
-        assert slowed.connections == 1
+        assert slowed.connections == 8
         assert 0.9 <= slowed.pause <= 2.0
 
     @pytest.mark.parametrize("kind", ["429", "503"])
@@ -179,7 +179,7 @@ class TestOverload:
         assert (summary.answered, summary.failed) == (250, 0)
         assert summary.slowdowns >= 2
         assert summary.least_connections is not None
-        assert 1 <= summary.least_connections <= 6
+        assert 1 <= summary.least_connections <= 10
         assert asked < 1.6 * 250, "refusals stay few"
 
     def test_an_endpoint_that_refuses_everything_is_given_up_after_minutes_not_hours(

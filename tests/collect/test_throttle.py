@@ -73,7 +73,28 @@ def test_answers_bring_back_one_more_each_round() -> None:
     assert answers == pytest.approx(sum(range(8, 16)), rel=0.1)
 
 
-def test_a_pause_is_for_all_and_one_goes_ahead_after_it() -> None:
+def test_few_refusals_cost_little_and_many_cost_much() -> None:
+    def settled(refused_of_ten: int) -> float:
+        one = throttle(most=64, first=64)
+        rng = random.Random(1)
+        seen = []
+        for _ in range(300):
+            burst = [ticket(one) for _ in range(one.places)]
+            for t in burst:
+                one.leave()
+                if rng.random() < refused_of_ten / 10:
+                    one.overloaded(t, None)
+                else:
+                    one.answered()
+            seen.append(one.places)
+        return sum(seen[100:]) / 200
+
+    rare, often = settled(1), settled(8)
+    assert rare > 12, "DCTCP settles near 2 / share"
+    assert often < 4
+
+
+def test_a_pause_is_for_all_and_is_left_one_by_one() -> None:
     clock = Clock()
     one = throttle(clock=clock)
     one.open()
@@ -82,12 +103,7 @@ def test_a_pause_is_for_all_and_one_goes_ahead_after_it() -> None:
         one.overloaded(t, 5.0)
         one.leave()
     assert one.not_before == 105.0, "sixteen refusals are one pause"
-    assert one.places == 1
-    grown = []
-    for _ in range(8):
-        one.answered()
-        grown.append(one.places)
-    assert grown == [2, 3, 4, 5, 6, 7, 8, 8], "quickly up to half, slowly from there"
+    assert (one.places, one.spread) == (8, 2.0)
 
 
 def test_a_later_longer_pause_counts_and_a_shorter_one_does_not() -> None:
