@@ -29,7 +29,8 @@ Name = Annotated[str, Field(pattern=r"^[\w][\w.+-]{0,99}$")]
 class SamplingOptions(Checked):
     """Sampling fields, sent explicitly to every endpoint.
 
-    `max_tokens` replaces every taskset's own budget when it is given.
+    `max_tokens` replaces every taskset's own budget when it is given. `logprobs` records, for
+    each token of an answer, so many likeliest tokens and their logarithms.
     """
 
     temperature: float = Field(0.0, ge=0)
@@ -42,6 +43,7 @@ class SamplingOptions(Checked):
     seed: Seed = 0
     stop: tuple[str, ...] = ()
     max_tokens: int | None = Field(None, ge=1)
+    logprobs: int | None = Field(None, ge=1, le=20)
 
 
 class RequestOptions(Checked):

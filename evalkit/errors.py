@@ -13,7 +13,8 @@
     ├── Interrupted (130)
     ├── EndpointError (5)
     │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody, ProtocolError
-    │   └── terminal:  AuthError, NotFoundError, BadRequest, ContextLengthError
+    │   └── terminal:  AuthError, CertificateError, NotFoundError, BadRequest,
+    │                  ContextLengthError
     └── ScoringError (1)
         └── SandboxError
 
@@ -175,6 +176,10 @@ class CutBody(EndpointError):
 
 class AuthError(EndpointError):
     """401, 402 or 403: no further request makes sense."""
+
+
+class CertificateError(EndpointError):
+    """The server's certificate is not trusted, or it wants ours: no further request is sent."""
 
 
 class NotFoundError(EndpointError):

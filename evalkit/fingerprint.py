@@ -53,6 +53,8 @@ def identity_key(identity: Identity) -> Mapping[str, Any]:
         "template_hash": identity.template_hash,
         "weights_hash": identity.weights_hash,
     }
+    if identity.request_hash is not None:
+        key["request_hash"] = identity.request_hash
     if identity.weights_hash is None:
         key["base_url"] = identity.base_url
     return key

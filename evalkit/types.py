@@ -127,7 +127,8 @@ class Taskset:
 class Sampling:
     """Every sampling field, sent explicitly because servers have hidden defaults.
 
-    `top_k=-1` and `min_p=0` switch those filters off in vLLM and in llama.cpp alike.
+    `top_k=-1` and `min_p=0` switch those filters off in vLLM and in llama.cpp alike. With
+    `logprobs`, the answer's tokens are recorded with so many likeliest ones at each place.
     """
 
     max_tokens: int
@@ -140,6 +141,7 @@ class Sampling:
     frequency_penalty: float = 0.0
     seed: int = 0
     stop: tuple[str, ...] = ()
+    logprobs: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -179,6 +181,26 @@ class Timing:
 
 
 @dataclass(frozen=True, slots=True)
+class Logprobs:
+    """Natural logarithms of probabilities, token by token of an answer.
+
+    Attributes:
+        tokens: Their texts; `None` when they are redacted.
+        logprobs: Of each token that was chosen; `None` where the server tells none.
+        top: For each token the likeliest ones at its place, with text and logarithm, the
+            likeliest first; `None` when the server tells none, or they are redacted.
+    """
+
+    tokens: tuple[str, ...] | None
+    logprobs: tuple[float | None, ...]
+    top: tuple[tuple[tuple[str, float], ...], ...] | None = None
+
+    def without_tokens(self) -> Logprobs:
+        """Return the numbers alone: tokens are the answer."""
+        return Logprobs(tokens=None, logprobs=self.logprobs)
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """One successful answer of an endpoint to one attempt.
 
@@ -191,6 +213,7 @@ class Reply:
     usage: Usage
     timing: Timing
     model: str | None = None
+    logprobs: Logprobs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +250,7 @@ class Completion:
     timing: Timing
     attempts: tuple[Attempt, ...]
     error: CompletionError | None = None
+    logprobs: Logprobs | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -260,7 +284,9 @@ class Identity:
     """What an endpoint was found to be.
 
     `details` holds further evidence (parameter count, file hash, ...). `key` fields are
-    those that decide whether an answer may be reused; see `fingerprint.identity_key`.
+    those that decide whether an answer may be reused; see `fingerprint.identity_key`. Several
+    servers behind one name stand in `base_url` in alphabetical order, with spaces between
+    them. `request_hash` covers what its requests say beyond messages and sampling.
     """
 
     kind: str
@@ -271,6 +297,7 @@ class Identity:
     base_url: str | None = None
     context_length: int | None = None
     template_hash: str | None = None
+    request_hash: str | None = None
     weights_hash: str | None = None
     weights_bytes: int | None = None
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -27,6 +27,7 @@ def test_answers_of_one_quantization_never_serve_as_another_s() -> None:
         replace(ONE, model="n"),
         replace(ONE, engine_version="2"),
         replace(ONE, template_hash="t"),
+        replace(ONE, request_hash="r"),
         replace(ONE, context_length=512),
         replace(ONE, weights_hash="w"),
     ]
@@ -55,6 +56,7 @@ def test_every_sampling_field_is_part_of_the_prompt() -> None:
         replace(base, frequency_penalty=0.1),
         replace(base, seed=1),
         replace(base, stop=("x",)),
+        replace(base, logprobs=1),
     ]
     hashes = {prompt_hash(MESSAGES, sampling) for sampling in (base, *changed)}
     assert len(hashes) == len(changed) + 1

@@ -23,6 +23,7 @@ def answered(request: Request, reply: Reply, attempts: Sequence[Attempt]) -> Com
         usage=reply.usage,
         timing=reply.timing,
         attempts=tuple(attempts),
+        logprobs=reply.logprobs,
     )
 
 

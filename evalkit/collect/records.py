@@ -9,7 +9,7 @@ from typing import Any
 import orjson
 
 from evalkit.errors import StoreError
-from evalkit.types import Attempt, Completion, CompletionError, Timing, Usage
+from evalkit.types import Attempt, Completion, CompletionError, Logprobs, Timing, Usage
 
 
 def encode(completion: Completion) -> bytes:
@@ -46,9 +46,21 @@ def decode(line: bytes) -> Completion:
             timing=Timing(**data["timing"]),
             attempts=tuple(Attempt(**attempt) for attempt in data["attempts"]),
             error=None if error is None else CompletionError(**error),
+            logprobs=_logprobs(data.get("logprobs")),
         )
     except (orjson.JSONDecodeError, KeyError, TypeError) as error:
         raise StoreError(f"Not a record of a completion: {error}.") from error
+
+
+def _logprobs(data: Any) -> Logprobs | None:
+    if data is None:
+        return None
+    tokens, top = data["tokens"], data["top"]
+    return Logprobs(
+        tokens=None if tokens is None else tuple(tokens),
+        logprobs=tuple(data["logprobs"]),
+        top=None if top is None else tuple(tuple(map(tuple, likeliest)) for likeliest in top),
+    )
 
 
 def _whole(value: Any) -> Any:

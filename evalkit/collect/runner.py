@@ -29,6 +29,7 @@ from evalkit.collect.throttle import Throttle
 from evalkit.endpoints.base import Endpoint
 from evalkit.errors import (
     AuthError,
+    CertificateError,
     EndpointError,
     NotFoundError,
     RateLimited,
@@ -36,7 +37,7 @@ from evalkit.errors import (
 )
 from evalkit.types import Attempt, Completion, Request
 
-_REFUSALS = (AuthError, NotFoundError)
+_REFUSALS = (AuthError, CertificateError, NotFoundError)
 # Unavailable, a gateway's deadline, and what Anthropic sends for an overload.
 _OVERLOADED = frozenset({503, 504, 529})
 # A key that is refused is refused sooner than this; an answer may take much longer.
@@ -74,6 +75,7 @@ async def collect(
 
     Raises:
         AuthError: At the first refusal of the key.
+        CertificateError: At the first certificate that is not trusted.
         NotFoundError: At the first answer that path or model is not there.
         EndpointError: When the endpoint is down: `give_up_after` requests in a row failed, or
             a few that it refused one at a time, or the first one could not connect in all its

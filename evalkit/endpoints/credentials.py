@@ -5,8 +5,8 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Self
 
 from evalkit.endpoints.urls import Address
@@ -73,6 +73,10 @@ class Credentials:
             own["Authorization"] = f"Bearer {key}"
             secrets.append(key)
         return cls(own | dict(headers), variable, tuple(s for s in secrets if s))
+
+    def hiding(self, secrets: Iterable[str]) -> Self:
+        """Return the same credentials that hide further secrets too."""
+        return replace(self, _secrets=(*self._secrets, *filter(None, secrets)))
 
     def scrub(self, text: str) -> str:
         """Return a text without any secret."""

@@ -1,10 +1,11 @@
-"""`kind: openai`: any server that speaks OpenAI's chat completions."""
+"""`kind: openai`: any server that speaks OpenAI's completions, of chats or plain."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from types import TracebackType
 from typing import Any, Literal, Self
 
@@ -12,15 +13,32 @@ import orjson
 from pydantic import Field, field_validator
 
 from evalkit.endpoints.base import ENDPOINTS, EndpointOptions
+from evalkit.endpoints.completions import FirstToken, PromptSettings, make_template
+from evalkit.endpoints.connection import Connection, ConnectionSettings, proxy_refusal
 from evalkit.endpoints.credentials import Credentials, check_variable, clean_headers
 from evalkit.endpoints.failures import error_in_body, failure
 from evalkit.endpoints.identity import ModelList, find_identity
-from evalkit.endpoints.settings import EndpointSettings, check_settings
+from evalkit.endpoints.settings import check_settings, require_json
 from evalkit.endpoints.stream import ReplyStream
-from evalkit.endpoints.transport import Answer, Deadlines, Transport
+from evalkit.endpoints.transport import Answer, Deadlines, Sink, Transport
 from evalkit.endpoints.urls import parse_address
-from evalkit.endpoints.wire import chat_payload, cut_at_stop, error_text, parse_json, parse_reply
-from evalkit.errors import AuthError, BadRequest, CutBody, EndpointError, NotFoundError
+from evalkit.endpoints.wire import (
+    chat_payload,
+    completion_payload,
+    cut_at_stop,
+    error_text,
+    parse_json,
+    parse_replies,
+)
+from evalkit.errors import (
+    AuthError,
+    BadRequest,
+    CutBody,
+    EndpointError,
+    NotFoundError,
+    ProtocolError,
+)
+from evalkit.fingerprint import digest
 from evalkit.types import Identity, Message, Reply, Sampling, Timing
 
 _PROBE_TIMEOUT, _HINT_TIMEOUT = 15.0, 1.0
@@ -30,11 +48,11 @@ _EVENTS = (b"data:", b"event:", b":")
 _log = logging.getLogger(__name__)
 
 
-class OpenAISettings(EndpointSettings):
+class OpenAISettings(PromptSettings, ConnectionSettings):
     """Configuration of `kind: openai`.
 
     Attributes:
-        base_url: With or without `/v1`, or the full address of chat completions.
+        base_url: With or without `/v1`, or the full address of completions.
         model: Name of the served model.
         label: What a report calls it; default: the model and the host.
         api_key_env: Name of the environment variable that holds the key; default:
@@ -59,6 +77,15 @@ class OpenAISettings(EndpointSettings):
     omit: tuple[str, ...] = ()
     stream: bool = False
     client_stop: bool = False
+
+    @field_validator("extra_body")
+    @classmethod
+    def _are_further_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in sorted({"model", "messages", "prompt", "stream"} & value.keys()):
+            raise ValueError(f"{name} is evalkit's own field")
+        if value.get("n", 1) != 1:
+            raise ValueError("n would throw answers away; ask for more with epochs")
+        return require_json(value)
 
     @field_validator("base_url")
     @classmethod
@@ -85,9 +112,10 @@ class OpenAIEndpoint:
         self._address = parse_address(settings.base_url)
         self._settings = settings
         self._name = name
+        self._connection = Connection.prepare(name, self._address, settings)
         self._credentials = Credentials.gather(
             name, self._address, settings.api_key_env, settings.headers
-        )
+        ).hiding(self._connection.secrets)
         self._transport = Transport(
             name,
             self._credentials,
@@ -97,8 +125,11 @@ class OpenAIEndpoint:
                 idle=options.idle_timeout,
                 total=options.request_timeout,
             ),
-            proxies=not self._address.loopback,
+            self._connection,
         )
+        self._template = make_template(name, settings)
+        bos = None if self._template is None else self._template.bos
+        self._first_token = FirstToken(bos, self._tokens_of)
 
     @property
     def name(self) -> str:
@@ -141,7 +172,25 @@ class OpenAIEndpoint:
             AuthError: When the server refuses the key.
             ConnectError: When nothing listens.
         """
-        return await find_identity(self._settings.model, self._address, self._probe)
+        found = await find_identity(self._settings.model, self._address, self._probe)
+        return replace(found, **self._asked_as(found))
+
+    def _asked_as(self, found: Identity) -> dict[str, Any]:
+        """Return what of an identity depends on how it is asked."""
+        settings, template = self._settings, self._template
+        told: dict[str, Any] = {}
+        if settings.extra_body:
+            told["extra_body"] = settings.extra_body
+        if settings.omit:
+            told["omit"] = sorted(settings.omit)
+        if template is None:
+            return {"request_hash": digest(told)} if told else {}
+        told["api"] = settings.api
+        return {
+            "request_hash": digest(told),
+            "template_hash": template.template_hash,
+            "details": {**found.details, "tokenizer_hash": template.tokenizer_hash},
+        }
 
     async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
         """Ask once.
@@ -149,43 +198,90 @@ class OpenAIEndpoint:
         Raises:
             EndpointError: See `Endpoint.send`.
         """
-        settings = self._settings
-        payload = chat_payload(
-            settings.model,
-            messages,
-            sampling,
-            extra=settings.extra_body,
-            omit=(*settings.omit, "stop") if settings.client_stop else settings.omit,
-            stream=settings.stream,
-        )
+        return (await self.send_choices(messages, sampling))[0]
+
+    async def send_choices(
+        self, messages: tuple[Message, ...], sampling: Sampling, n: int = 1
+    ) -> tuple[Reply, ...]:
+        """Ask once for several answers: they share prompt, request and timing.
+
+        Servers draw them from one seed, each in its own way, so that they are no substitute
+        for epochs, whose seeds are evalkit's.
+
+        Args:
+            messages: The prompt.
+            sampling: How to sample.
+            n: How many.
+
+        Raises:
+            ProtocolError: When the server sends another number of them.
+            EndpointError: See `Endpoint.send`.
+        """
         try:
-            reply = await self._ask(payload)
+            replies = await self._ask(await self._payload(messages, sampling, n))
+            if n > 1 and len(replies) != n:
+                raise ProtocolError(f"Of n={n} choices the server sent {len(replies)}.")
         except EndpointError as error:
             raise await self._explain(error) from error.__cause__
-        return cut_at_stop(reply, sampling.stop) if settings.client_stop else reply
+        if self._settings.client_stop:
+            return tuple(cut_at_stop(reply, sampling.stop) for reply in replies)
+        return replies
 
-    async def _ask(self, payload: Mapping[str, Any]) -> Reply:
+    async def _payload(
+        self, messages: tuple[Message, ...], sampling: Sampling, n: int
+    ) -> dict[str, Any]:
+        settings, template = self._settings, self._template
+        model = settings.model
+        extra = settings.extra_body if n == 1 else {**settings.extra_body, "n": n}
+        omit = (*settings.omit, "stop") if settings.client_stop else settings.omit
+        if template is None:
+            return chat_payload(
+                model, messages, sampling, extra=extra, omit=omit, stream=settings.stream
+            )
+        return completion_payload(
+            model,
+            await self._first_token.single(template.render(messages)),
+            sampling,
+            special=template.special,
+            extra=extra,
+            omit=omit,
+            stream=settings.stream,
+        )
+
+    async def _ask(self, payload: Mapping[str, Any]) -> tuple[Reply, ...]:
+        plain = self._template is not None
+        url = self._address.completions if plain else self._address.chat
         started, clock = time.time(), time.perf_counter()
         stream = ReplyStream()
-        body = await self._post(payload, stream)
+        body = await self._post(url, payload, sink=stream.feed)
         total = time.perf_counter() - clock
         if not stream.fed and body.lstrip().startswith(_EVENTS):
             stream.feed(body)
             stream.first_token = None
         data = stream.document() if stream.fed else parse_json(body)
-        error = error_in_body(data, self._transport.where(self._address.chat))
+        error = error_in_body(data, self._transport.where(url))
         if error is not None:
             raise error
         first = stream.first_token
-        return parse_reply(data, Timing(started, total, None if first is None else first - clock))
+        timing = Timing(started, total, None if first is None else first - clock)
+        return parse_replies(data, timing, plain=plain)
 
-    async def _post(self, payload: Mapping[str, Any], stream: ReplyStream) -> bytes:
+    async def _tokens_of(self, payload: Mapping[str, Any]) -> Any:
+        return parse_json(await self._post(self._address.tokenize, payload, total=_PROBE_TIMEOUT))
+
+    async def _post(
+        self,
+        url: str,
+        payload: Mapping[str, Any],
+        *,
+        total: float | None = None,
+        sink: Sink | None = None,
+    ) -> bytes:
         try:
             data = orjson.dumps(payload)
         except orjson.JSONEncodeError as error:
             raise BadRequest("The prompt is not valid Unicode.") from error
-        url = self._address.chat
-        answer = await self._transport.exchange("POST", url, data=data, sink=stream.feed)
+        answer = await self._transport.exchange("POST", url, data=data, total=total, sink=sink)
         if answer.status >= 300:
             raise self._failure(answer, url)
         return answer.body
@@ -203,7 +299,7 @@ class OpenAIEndpoint:
     async def _explain(self, error: EndpointError) -> EndpointError:
         """Take secrets out of an error, and say what to do about it."""
         hint = error.hint
-        if isinstance(error, AuthError):
+        if isinstance(error, AuthError) and hint is None:
             hint = self._credentials.hint()
         elif isinstance(error, NotFoundError):
             hint = await self._model_hint()
@@ -230,7 +326,8 @@ class OpenAIEndpoint:
 
     def _failure(self, answer: Answer, url: str) -> EndpointError:
         where = self._transport.where(url)
-        return failure(answer.status, answer.body, answer.headers, where)
+        refusal = proxy_refusal(answer.status, where, self._connection.proxy)
+        return refusal or failure(answer.status, answer.body, answer.headers, where)
 
 
 @ENDPOINTS.register("openai")

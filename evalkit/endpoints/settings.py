@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from evalkit.errors import ConfigError
+from evalkit.fingerprint import canonical
 
 
 class EndpointSettings(BaseModel):
@@ -18,6 +19,19 @@ class EndpointSettings(BaseModel):
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True, hide_input_in_errors=True)
+
+
+def require_json(value: dict[str, Any]) -> dict[str, Any]:
+    """Return a mapping that JSON can hold.
+
+    Raises:
+        ValueError: For one that it cannot.
+    """
+    try:
+        canonical(value)
+    except (TypeError, ValueError):
+        raise ValueError("it holds what JSON cannot hold (dates need quotes)") from None
+    return value
 
 
 SettingsT = TypeVar("SettingsT", bound=EndpointSettings)

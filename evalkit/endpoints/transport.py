@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 import aiohttp
 
+from evalkit.endpoints.connection import Connection, broken_way
 from evalkit.endpoints.credentials import Credentials
 from evalkit.endpoints.failures import broken_connection
 from evalkit.endpoints.urls import mask_url
@@ -54,21 +55,27 @@ class Transport:
     """The connections to one server. Used between `open` and `close`."""
 
     def __init__(
-        self, name: str, credentials: Credentials, deadlines: Deadlines, *, proxies: bool
+        self, name: str, credentials: Credentials, deadlines: Deadlines, connection: Connection
     ) -> None:
         self._name = name
         self._credentials = credentials
         self._deadlines = deadlines
-        self._proxies = proxies
+        self._connection = connection
         self._session: aiohttp.ClientSession | None = None
 
     async def open(self) -> None:
         """Make the session. How many requests are in flight is the caller's matter."""
+        context, proxy = self._connection.ssl_context, self._connection.proxy
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=_KEEP_ALIVE),
+            connector=aiohttp.TCPConnector(
+                limit=0,
+                keepalive_timeout=_KEEP_ALIVE,
+                ssl=True if context is None else context,
+            ),
             timeout=aiohttp.ClientTimeout(connect=self._deadlines.connect),
             headers=self._credentials.headers,
-            trust_env=self._proxies,
+            proxy=None if proxy is None else proxy.url,
+            proxy_auth=None if proxy is None else proxy.auth,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 
@@ -132,6 +139,9 @@ class Transport:
     def _broken(self, where: str, error: Exception, watch: _Watch) -> EndpointError:
         if isinstance(error, TimeoutError) and watch.timeout.expired():
             return Timeout(f"{where} {watch.missed}.")
+        blamed = broken_way(error, where, self._connection.proxy)
+        if blamed is not None:
+            return blamed
         if isinstance(error, aiohttp.ClientPayloadError):
             return CutBody(f"{where} ended its body early.")
         reason = self._credentials.scrub(broken_connection(error))

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit, urlunsplit
 
 from evalkit.errors import UsageError
 
-_CHAT = "/chat/completions"
+_CHAT, _COMPLETIONS = "/chat/completions", "/completions"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _SAME_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -37,8 +37,18 @@ class Address:
 
     @property
     def chat(self) -> str:
-        """The address that requests go to."""
+        """The address of chat completions."""
         return self.api + _CHAT
+
+    @property
+    def completions(self) -> str:
+        """The address of plain completions."""
+        return self.api + _COMPLETIONS
+
+    @property
+    def tokenize(self) -> str:
+        """Where llama.cpp and vLLM tell the tokens of a text."""
+        return self.root + "/tokenize"
 
 
 def is_url(text: str) -> bool:
@@ -62,7 +72,7 @@ def split_target(target: str) -> tuple[str, str]:
 
 
 def parse_address(base_url: str) -> Address:
-    """Read a base URL, with or without `/v1`, or the full address of chat completions.
+    """Read a base URL, with or without `/v1`, or the full address of completions.
 
     Raises:
         ValueError: When it is no HTTP URL with a host and a valid port, or has a query; the
@@ -85,8 +95,9 @@ def parse_address(base_url: str) -> Address:
         )
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     netloc = host if port is None else f"{host}:{port}"
-    path = parts.path.rstrip("/").removesuffix(_CHAT)
-    if not (parts.path.rstrip("/").endswith(_CHAT) or _VERSION_SEGMENT.search(path)):
+    full = parts.path.rstrip("/")
+    path = full.removesuffix(_CHAT).removesuffix(_COMPLETIONS)
+    if path == full and not _VERSION_SEGMENT.search(path):
         path += "/v1"
     root = _VERSION_SEGMENT.sub("", path)
     scheme = parts.scheme.lower()

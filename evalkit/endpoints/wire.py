@@ -9,6 +9,7 @@ from typing import Any
 
 import orjson
 
+from evalkit.endpoints.logprobs import read_logprobs
 from evalkit.endpoints.reasoning import split_think
 from evalkit.errors import CutBody, ProtocolError
 from evalkit.types import Message, Reply, Sampling, Timing, Usage
@@ -25,21 +26,69 @@ def chat_payload(
     omit: Collection[str],
     stream: bool = False,
 ) -> dict[str, Any]:
-    """Build the body of a request, with every sampling field said explicitly.
-
-    The repetition penalty goes out under vLLM's name and under llama.cpp's.
+    """Build the body of a request for a chat completion.
 
     Args:
         model: Name of the served model.
-        messages: The rendered prompt.
+        messages: The prompt; the server renders it.
         sampling: How to sample.
         extra: Further fields; they win over those of `sampling`.
         omit: Names of fields that the server refuses.
         stream: Ask for the answer piece by piece, and for its token counts at the end.
     """
+    fields: dict[str, Any] = {
+        "messages": [{"role": m.role, "content": m.content} for m in messages]
+    }
+    if sampling.logprobs is not None:
+        fields |= {"logprobs": True, "top_logprobs": sampling.logprobs}
+    return _payload(model, fields, sampling, extra, omit, stream)
+
+
+def completion_payload(
+    model: str,
+    prompt: str,
+    sampling: Sampling,
+    *,
+    special: bool,
+    extra: Mapping[str, Any],
+    omit: Collection[str],
+    stream: bool = False,
+) -> dict[str, Any]:
+    """Build the body of a request for a plain completion.
+
+    Args:
+        model: Name of the served model.
+        prompt: Its text.
+        sampling: How to sample.
+        special: Whether the prompt holds its special tokens already. vLLM is told to add
+            none; llama.cpp does not know the field.
+        extra: Further fields; they win over those of `sampling`.
+        omit: Names of fields that the server refuses.
+        stream: Ask for the answer piece by piece, and for its token counts at the end.
+    """
+    fields: dict[str, Any] = {"prompt": prompt}
+    if special:
+        fields["add_special_tokens"] = False
+    if sampling.logprobs is not None:
+        fields["logprobs"] = sampling.logprobs
+    return _payload(model, fields, sampling, extra, omit, stream)
+
+
+def _payload(
+    model: str,
+    fields: Mapping[str, Any],
+    sampling: Sampling,
+    extra: Mapping[str, Any],
+    omit: Collection[str],
+    stream: bool,
+) -> dict[str, Any]:
+    """Say every sampling field explicitly.
+
+    The repetition penalty goes out under vLLM's name and under llama.cpp's.
+    """
     payload: dict[str, Any] = {
         "model": model,
-        "messages": [{"role": m.role, "content": m.content} for m in messages],
+        **fields,
         "max_tokens": sampling.max_tokens,
         "temperature": sampling.temperature,
         "top_p": sampling.top_p,
@@ -82,7 +131,24 @@ def parse_json(body: bytes) -> Any:
 
 
 def parse_reply(data: Any, timing: Timing) -> Reply:
-    """Read a chat completion.
+    """Read a chat completion; of several choices the first.
+
+    Raises:
+        ProtocolError: For an error body, or when there are no choices.
+    """
+    return parse_replies(data, timing)[0]
+
+
+def parse_replies(data: Any, timing: Timing, *, plain: bool = False) -> tuple[Reply, ...]:
+    """Read every choice of a completion.
+
+    Servers count the tokens of all choices together, so that `completion_tokens` is not
+    known when there are several.
+
+    Args:
+        data: The body's JSON.
+        timing: Of the exchange.
+        plain: Whether a plain completion was asked for: its choices hold `text`.
 
     Raises:
         ProtocolError: For an error body, or when there are no choices.
@@ -94,18 +160,41 @@ def parse_reply(data: Any, timing: Timing) -> Reply:
     choices = data.get("choices")
     if not isinstance(choices, list) or not choices or not isinstance(choices[0], Mapping):
         raise ProtocolError("The reply holds no choices.")
-    message = choices[0].get("message")
+    usage = _usage(data.get("usage"))
+    if len(choices) > 1:
+        usage = replace(usage, completion_tokens=None)
+    model = data["model"] if isinstance(data.get("model"), str) else None
+    return tuple(
+        _reply(choice, _message(choice, plain=plain), usage, timing, model) for choice in choices
+    )
+
+
+def _message(choice: Any, *, plain: bool) -> Mapping[str, Any]:
+    if plain and isinstance(choice, Mapping) and "text" in choice:
+        return {"content": choice["text"]}
+    message = choice.get("message") if isinstance(choice, Mapping) else None
     if not isinstance(message, Mapping):
-        raise ProtocolError("The reply's first choice holds no message.")
+        raise ProtocolError(f"The reply's choice holds no {'text' if plain else 'message'}.")
+    return message
+
+
+def _reply(
+    choice: Mapping[str, Any],
+    message: Mapping[str, Any],
+    usage: Usage,
+    timing: Timing,
+    model: str | None,
+) -> Reply:
     text, reasoning = _split_reasoning(content_of(message), reasoning_of(message))
-    finish = choices[0].get("finish_reason")
+    finish = choice.get("finish_reason")
     return Reply(
         text=text,
         reasoning=reasoning,
         finish_reason=finish if isinstance(finish, str) else None,
-        usage=_usage(data.get("usage")),
+        usage=usage,
         timing=timing,
-        model=data["model"] if isinstance(data.get("model"), str) else None,
+        model=model,
+        logprobs=read_logprobs(choice.get("logprobs")),
     )
 
 

