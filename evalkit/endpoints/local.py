@@ -24,7 +24,8 @@ from evalkit.endpoints.engine import (
     engine_version,
     require_engine,
 )
-from evalkit.endpoints.openai import OpenAIEndpoint, OpenAISettings
+from evalkit.endpoints.openai import OpenAIEndpoint
+from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.settings import EndpointSettings, check_settings
 from evalkit.endpoints.weights import (
     MODEL,

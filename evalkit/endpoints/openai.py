@@ -7,18 +7,18 @@ import time
 from collections.abc import Mapping
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Literal, Self
+from typing import Any, Self
 
 import orjson
-from pydantic import Field, field_validator
 
 from evalkit.endpoints.base import ENDPOINTS, EndpointOptions
-from evalkit.endpoints.completions import FirstToken, PromptSettings, make_template
-from evalkit.endpoints.connection import Connection, ConnectionSettings, proxy_refusal
-from evalkit.endpoints.credentials import Credentials, check_variable, clean_headers
+from evalkit.endpoints.completions import FirstToken, make_template
+from evalkit.endpoints.connection import Connection, proxy_refusal
+from evalkit.endpoints.credentials import Credentials
 from evalkit.endpoints.failures import error_in_body, failure
 from evalkit.endpoints.identity import ModelList, find_identity
-from evalkit.endpoints.settings import check_settings, require_json
+from evalkit.endpoints.openai_settings import OpenAISettings
+from evalkit.endpoints.settings import check_settings
 from evalkit.endpoints.stream import ReplyStream
 from evalkit.endpoints.transport import Answer, Deadlines, Sink, Transport
 from evalkit.endpoints.urls import parse_address
@@ -46,63 +46,6 @@ _PROBE_TIMEOUT, _HINT_TIMEOUT = 15.0, 1.0
 _EVENTS = (b"data:", b"event:", b":")
 
 _log = logging.getLogger(__name__)
-
-
-class OpenAISettings(PromptSettings, ConnectionSettings):
-    """Configuration of `kind: openai`.
-
-    Attributes:
-        base_url: With or without `/v1`, or the full address of completions.
-        model: Name of the served model.
-        label: What a report calls it; default: the model and the host.
-        api_key_env: Name of the environment variable that holds the key; default:
-            OPENAI_API_KEY, if it is set. Empty: no key is sent.
-        headers: Further HTTP headers.
-        extra_body: Further fields of every request.
-        omit: Sampling fields that the server refuses and that are therefore not sent.
-        stream: Ask for answers piece by piece. It tells the time of the first token, lets a
-            hung server be noticed by the idle deadline, and keeps gateways from cutting long
-            answers; it costs more CPU time here. The answers are the same.
-        client_stop: Do not send stop strings, and cut the finished answer at them instead. A
-            server also stops at one inside the reasoning; this costs the tokens behind it.
-    """
-
-    kind: Literal["openai"] = "openai"
-    base_url: str = Field(repr=False)
-    model: str = Field(min_length=1)
-    label: str | None = None
-    api_key_env: str | None = None
-    headers: dict[str, str] = Field(default_factory=dict, repr=False)
-    extra_body: dict[str, Any] = Field(default_factory=dict)
-    omit: tuple[str, ...] = ()
-    stream: bool = False
-    client_stop: bool = False
-
-    @field_validator("extra_body")
-    @classmethod
-    def _are_further_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name in sorted({"model", "messages", "prompt", "stream"} & value.keys()):
-            raise ValueError(f"{name} is evalkit's own field")
-        if value.get("n", 1) != 1:
-            raise ValueError("n would throw answers away; ask for more with epochs")
-        return require_json(value)
-
-    @field_validator("base_url")
-    @classmethod
-    def _is_address(cls, value: str) -> str:
-        parse_address(value)
-        return value
-
-    @field_validator("api_key_env")
-    @classmethod
-    def _is_variable(cls, value: str | None) -> str | None:
-        check_variable(value or "")
-        return value
-
-    @field_validator("headers")
-    @classmethod
-    def _are_headers(cls, value: dict[str, str]) -> dict[str, str]:
-        return clean_headers(value)
 
 
 class OpenAIEndpoint:

@@ -1,0 +1,70 @@
+"""What a configuration may say of `kind: openai`."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from pydantic import Field, field_validator
+
+from evalkit.endpoints.completions import PromptSettings
+from evalkit.endpoints.connection import ConnectionSettings
+from evalkit.endpoints.credentials import check_variable, clean_headers
+from evalkit.endpoints.settings import require_json
+from evalkit.endpoints.urls import parse_address
+
+
+class OpenAISettings(PromptSettings, ConnectionSettings):
+    """Configuration of `kind: openai`.
+
+    Attributes:
+        base_url: With or without `/v1`, or the full address of completions.
+        model: Name of the served model.
+        label: What a report calls it; default: the model and the host.
+        api_key_env: Name of the environment variable that holds the key; default:
+            OPENAI_API_KEY, if it is set. Empty: no key is sent.
+        headers: Further HTTP headers.
+        extra_body: Further fields of every request.
+        omit: Sampling fields that the server refuses and that are therefore not sent.
+        stream: Ask for answers piece by piece. It tells the time of the first token, lets a
+            hung server be noticed by the idle deadline, and keeps gateways from cutting long
+            answers; it costs more CPU time here. The answers are the same.
+        client_stop: Do not send stop strings, and cut the finished answer at them instead. A
+            server also stops at one inside the reasoning; this costs the tokens behind it.
+    """
+
+    kind: Literal["openai"] = "openai"
+    base_url: str = Field(repr=False)
+    model: str = Field(min_length=1)
+    label: str | None = None
+    api_key_env: str | None = None
+    headers: dict[str, str] = Field(default_factory=dict, repr=False)
+    extra_body: dict[str, Any] = Field(default_factory=dict)
+    omit: tuple[str, ...] = ()
+    stream: bool = False
+    client_stop: bool = False
+
+    @field_validator("extra_body")
+    @classmethod
+    def _are_further_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
+        for name in sorted({"model", "messages", "prompt", "stream"} & value.keys()):
+            raise ValueError(f"{name} is evalkit's own field")
+        if value.get("n", 1) != 1:
+            raise ValueError("n would throw answers away; ask for more with epochs")
+        return require_json(value)
+
+    @field_validator("base_url")
+    @classmethod
+    def _is_address(cls, value: str) -> str:
+        parse_address(value)
+        return value
+
+    @field_validator("api_key_env")
+    @classmethod
+    def _is_variable(cls, value: str | None) -> str | None:
+        check_variable(value or "")
+        return value
+
+    @field_validator("headers")
+    @classmethod
+    def _are_headers(cls, value: dict[str, str]) -> dict[str, str]:
+        return clean_headers(value)
