@@ -179,7 +179,7 @@ class AuthError(EndpointError):
 
 
 class CertificateError(EndpointError):
-    """The server's certificate is not trusted, or it wants ours: no further request is sent."""
+    """The server's certificate is not trusted: no further request makes sense."""
 
 
 class NotFoundError(EndpointError):

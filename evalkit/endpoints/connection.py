@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import ipaddress
 import ssl
 from dataclasses import dataclass, field
@@ -14,6 +15,7 @@ from urllib.request import getproxies_environment
 import aiohttp
 from pydantic import Field, field_validator, model_validator
 
+from evalkit.endpoints.failures import broken_connection
 from evalkit.endpoints.settings import EndpointSettings
 from evalkit.endpoints.urls import Address, mask_url
 from evalkit.errors import AuthError, CertificateError, ConfigError, ConnectError, EndpointError
@@ -59,17 +61,28 @@ class ConnectionSettings(EndpointSettings):
 
 @dataclass(frozen=True, slots=True)
 class Proxy:
-    """Where a proxy listens, without credentials, and what it is told of who asks."""
+    """Where a proxy listens, without credentials, and those that it is told."""
 
     url: str
-    auth: aiohttp.BasicAuth | None = field(default=None, repr=False)
+    user: str | None = None
+    password: str = field(default="", repr=False)
+
+    @property
+    def headers(self) -> dict[str, str] | None:
+        """What the proxy alone is sent.
+
+        aiohttp takes this header as the proxy's, and gives it the proper name.
+        """
+        return None if self.user is None else {"Authorization": f"Basic {self._token}"}
 
     @property
     def secrets(self) -> tuple[str, ...]:
         """What must never be shown."""
-        if self.auth is None:
-            return ()
-        return tuple(filter(None, (self.auth.encode().removeprefix("Basic "), self.auth.password)))
+        return () if self.user is None else (self._token, self.password)
+
+    @property
+    def _token(self) -> str:
+        return base64.b64encode(f"{self.user}:{self.password}".encode()).decode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,6 +91,16 @@ class Connection:
 
     proxy: Proxy | None = None
     ssl_context: ssl.SSLContext | None = field(default=None, repr=False)
+
+    @property
+    def proxy_url(self) -> str | None:
+        """Where the proxy listens."""
+        return None if self.proxy is None else self.proxy.url
+
+    @property
+    def proxy_headers(self) -> dict[str, str] | None:
+        """What the proxy alone is sent."""
+        return None if self.proxy is None else self.proxy.headers
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -122,10 +145,8 @@ def parse_proxy(url: str) -> Proxy:
         raise ValueError("it must be http:// and a host")
     host = f"[{host}]" if ":" in host else host
     place = host if port is None else f"{host}:{port}"
-    auth = None
-    if parts.username is not None:
-        auth = aiohttp.BasicAuth(unquote(parts.username), unquote(parts.password or ""), "utf-8")
-    return Proxy(f"{parts.scheme.lower()}://{place}", auth)
+    user = None if parts.username is None else unquote(parts.username)
+    return Proxy(f"{parts.scheme.lower()}://{place}", user, unquote(parts.password or ""))
 
 
 def ssl_context(endpoint: str, settings: ConnectionSettings) -> ssl.SSLContext:
@@ -170,10 +191,9 @@ def broken_way(error: Exception, where: str, proxy: Proxy | None) -> EndpointErr
                 f"{where} shows a certificate that is not trusted: {refused.verify_message}.",
                 hint=certificate_advice(refused),
             )
-    if isinstance(error, OSError) and "CERTIFICATE_REQUIRED" in str(error):
-        return CertificateError(
-            f"{where} asks for a certificate.", hint="Name it: client_cert: PATH at the endpoint."
-        )
+    said = str(error) if isinstance(error, OSError) else ""
+    if "WRONG_VERSION_NUMBER" in said or "RECORD_LAYER_FAILURE" in said:
+        return ConnectError(f"{where} does not speak TLS.", hint="Write http:// in its base_url.")
     if proxy is None:
         return None
     if isinstance(error, aiohttp.ClientHttpProxyError):
@@ -181,8 +201,9 @@ def broken_way(error: Exception, where: str, proxy: Proxy | None) -> EndpointErr
             f"{where} cannot be reached: its proxy {proxy.url} answered {error.status}."
         )
     if isinstance(error, aiohttp.ClientProxyConnectionError):
+        reason = broken_connection(error)
         return ConnectError(
-            f"{where} cannot be reached: its proxy {proxy.url} cannot be: {error.strerror}."
+            f"{where} cannot be reached: its proxy {proxy.url} cannot be: {reason}."
         )
     return None
 
@@ -191,7 +212,7 @@ def proxy_refusal(status: int, where: str, proxy: Proxy | None) -> AuthError | N
     """Return the error for a proxy that wants to know who asks."""
     if status != HTTPStatus.PROXY_AUTHENTICATION_REQUIRED or proxy is None:
         return None
-    said = "refused user and password" if proxy.auth is not None else "wants user and password"
+    said = "refused user and password" if proxy.user is not None else "wants user and password"
     return AuthError(
         f"{where} cannot be reached: its proxy {proxy.url} {said} (407).",
         hint="Set proxy: http://${USER}:${PASSWORD}@HOST:PORT at the endpoint, or HTTPS_PROXY.",

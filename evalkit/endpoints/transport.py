@@ -65,7 +65,7 @@ class Transport:
 
     async def open(self) -> None:
         """Make the session. How many requests are in flight is the caller's matter."""
-        context, proxy = self._connection.ssl_context, self._connection.proxy
+        context = self._connection.ssl_context
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=0,
@@ -74,8 +74,7 @@ class Transport:
             ),
             timeout=aiohttp.ClientTimeout(connect=self._deadlines.connect),
             headers=self._credentials.headers,
-            proxy=None if proxy is None else proxy.url,
-            proxy_auth=None if proxy is None else proxy.auth,
+            proxy=self._connection.proxy_url,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 
@@ -121,7 +120,13 @@ class Transport:
         try:
             async with (
                 watch.timeout,
-                self._session.request(method, url, data=data, allow_redirects=False) as response,
+                self._session.request(
+                    method,
+                    url,
+                    data=data,
+                    allow_redirects=False,
+                    proxy_headers=self._connection.proxy_headers,
+                ) as response,
             ):
                 taken = sink if _streams(response) else None
                 body = await _take(response, watch, taken, where)
