@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 from evalkit.collect.runner import Sleep
 from evalkit.endpoints.base import Endpoint
-from evalkit.endpoints.urls import server_key
+from evalkit.endpoints.urls import share_a_server
 from evalkit.errors import EndpointError
 from evalkit.fingerprint import identity_key
 from evalkit.types import Identity, Message, Reply, Sampling
@@ -133,7 +133,7 @@ def _distinct(a: Identity, b: Identity) -> Finding:
 def _same_address(a: Identity, b: Identity) -> bool:
     if a.base_url is None or b.base_url is None or a.model != b.model:
         return False
-    return server_key(a.base_url) == server_key(b.base_url)
+    return share_a_server(a.base_url, b.base_url)
 
 
 def _equal(code: str, what: str, a: object, b: object) -> Finding:

@@ -85,17 +85,18 @@ class FirstToken:
         self._tokens_of = tokens_of
         self._added: bool | None = None
 
-    async def single(self, prompt: str) -> str:
-        """Return the prompt as it must be sent.
+    async def find_out(self) -> None:
+        """Ask the server what it does, once, where it matters.
 
         Raises:
             EndpointError: When the server cannot be asked now, and may be later.
         """
-        if self._bos is None or not prompt.startswith(self._bos):
-            return prompt
-        if self._added is None:
+        if self._bos is not None and self._added is None:
             self._added = await self._adds()
-        return prompt.removeprefix(self._bos) if self._added else prompt
+
+    def single(self, prompt: str) -> str:
+        """Return the prompt as it must be sent."""
+        return prompt.removeprefix(self._bos) if self._bos and self._added else prompt
 
     async def _adds(self) -> bool:
         """Whether the server adds a token before a plain text."""

@@ -11,13 +11,14 @@ from typing import Any, Self
 
 import orjson
 
-from evalkit.endpoints.base import ENDPOINTS, EndpointOptions
+from evalkit.endpoints.base import ENDPOINTS, Endpoint, EndpointOptions
 from evalkit.endpoints.completions import FirstToken, make_template
 from evalkit.endpoints.connection import Connection, proxy_refusal
 from evalkit.endpoints.credentials import Credentials
 from evalkit.endpoints.failures import error_in_body, failure
 from evalkit.endpoints.identity import ModelList, find_identity
 from evalkit.endpoints.openai_settings import OpenAISettings
+from evalkit.endpoints.replicas import ReplicatedEndpoint
 from evalkit.endpoints.settings import check_settings
 from evalkit.endpoints.stream import ReplyStream
 from evalkit.endpoints.transport import Answer, Deadlines, Sink, Transport
@@ -49,10 +50,11 @@ _log = logging.getLogger(__name__)
 
 
 class OpenAIEndpoint:
-    """Asks a server over HTTP. One session, one attempt a call, no retry here."""
+    """Asks one server over HTTP. One session, one attempt a call, no retry here."""
 
     def __init__(self, name: str, settings: OpenAISettings, options: EndpointOptions) -> None:
-        self._address = parse_address(settings.base_url)
+        (base_url,) = settings.base_urls
+        self._address = parse_address(base_url)
         self._settings = settings
         self._name = name
         self._connection = Connection.prepare(name, self._address, settings)
@@ -82,8 +84,12 @@ class OpenAIEndpoint:
     @property
     def label(self) -> str:
         """Model and host, unless the configuration says otherwise."""
-        host = self._address.root.partition("://")[2]
-        return self._settings.label or f"{self._settings.model} at {host}"
+        return self._settings.label or f"{self._settings.model} at {self.host}"
+
+    @property
+    def host(self) -> str:
+        """Host and port of the server, with the path before its pages."""
+        return self._address.root.partition("://")[2]
 
     @property
     def url(self) -> str:
@@ -132,7 +138,7 @@ class OpenAIEndpoint:
         return {
             "request_hash": digest(told),
             "template_hash": template.template_hash,
-            "details": {**found.details, "tokenizer_hash": template.tokenizer_hash},
+            "details": {**found.details, "prompt_tokenizer_hash": template.tokenizer_hash},
         }
 
     async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
@@ -161,7 +167,8 @@ class OpenAIEndpoint:
             EndpointError: See `Endpoint.send`.
         """
         try:
-            replies = await self._ask(await self._payload(messages, sampling, n))
+            await self._first_token.find_out()
+            replies = await self._ask(self.body(messages, sampling, n))
             if n > 1 and len(replies) != n:
                 raise ProtocolError(f"Of n={n} choices the server sent {len(replies)}.")
         except EndpointError as error:
@@ -170,9 +177,12 @@ class OpenAIEndpoint:
             return tuple(cut_at_stop(reply, sampling.stop) for reply in replies)
         return replies
 
-    async def _payload(
-        self, messages: tuple[Message, ...], sampling: Sampling, n: int
-    ) -> dict[str, Any]:
+    def body(self, messages: tuple[Message, ...], sampling: Sampling, n: int = 1) -> dict[str, Any]:
+        """Return the JSON that `send_choices` posts.
+
+        Raises:
+            BadRequest: When the chat template refuses the messages.
+        """
         settings, template = self._settings, self._template
         model = settings.model
         extra = settings.extra_body if n == 1 else {**settings.extra_body, "n": n}
@@ -183,7 +193,7 @@ class OpenAIEndpoint:
             )
         return completion_payload(
             model,
-            await self._first_token.single(template.render(messages)),
+            self._first_token.single(template.render(messages)),
             sampling,
             special=template.special,
             extra=extra,
@@ -274,10 +284,19 @@ class OpenAIEndpoint:
 
 
 @ENDPOINTS.register("openai")
-def openai_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) -> OpenAIEndpoint:
+def openai_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) -> Endpoint:
     """Make an endpoint of `kind: openai` from its configuration.
 
     Raises:
         ConfigError: Naming endpoint and key.
     """
-    return OpenAIEndpoint(name, check_settings(OpenAISettings, name, raw), options)
+    settings = check_settings(OpenAISettings, name, raw)
+    servers = [
+        OpenAIEndpoint(name, settings.model_copy(update={"base_url": url}), options)
+        for url in settings.base_urls
+    ]
+    if len(servers) == 1:
+        return servers[0]
+    hosts = ", ".join(server.host for server in servers)
+    label = settings.label or f"{settings.model} at {hosts}"
+    return ReplicatedEndpoint(name, label, servers, options)

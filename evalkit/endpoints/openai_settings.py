@@ -10,14 +10,15 @@ from evalkit.endpoints.completions import PromptSettings
 from evalkit.endpoints.connection import ConnectionSettings
 from evalkit.endpoints.credentials import check_variable, clean_headers
 from evalkit.endpoints.settings import require_json
-from evalkit.endpoints.urls import parse_address
+from evalkit.endpoints.urls import parse_address, server_key
 
 
 class OpenAISettings(PromptSettings, ConnectionSettings):
     """Configuration of `kind: openai`.
 
     Attributes:
-        base_url: With or without `/v1`, or the full address of completions.
+        base_url: With or without `/v1`, or the full address of completions. A list of them:
+            servers of the same build, among which requests are shared out.
         model: Name of the served model.
         label: What a report calls it; default: the model and the host.
         api_key_env: Name of the environment variable that holds the key; default:
@@ -33,7 +34,7 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
     """
 
     kind: Literal["openai"] = "openai"
-    base_url: str = Field(repr=False)
+    base_url: str | tuple[str, ...] = Field(repr=False)
     model: str = Field(min_length=1)
     label: str | None = None
     api_key_env: str | None = None
@@ -52,10 +53,23 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
             raise ValueError("n would throw answers away; ask for more with epochs")
         return require_json(value)
 
-    @field_validator("base_url")
+    @property
+    def base_urls(self) -> tuple[str, ...]:
+        """Every address, also of a single server."""
+        return (self.base_url,) if isinstance(self.base_url, str) else self.base_url
+
+    @field_validator("base_url", mode="before")
     @classmethod
-    def _is_address(cls, value: str) -> str:
-        parse_address(value)
+    def _are_addresses(cls, value: Any) -> Any:
+        urls = [value] if isinstance(value, str) else value
+        if not isinstance(urls, (list, tuple)) or not urls:
+            raise ValueError("it must be an address or a list of addresses")
+        for url in urls:
+            if not isinstance(url, str):
+                raise ValueError("it must hold addresses, as texts")
+            parse_address(url)
+        if len({server_key(url) for url in urls}) < len(urls):
+            raise ValueError("it names the same server twice")
         return value
 
     @field_validator("api_key_env")

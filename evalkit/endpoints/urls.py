@@ -136,6 +136,12 @@ def server_key(base_url: str) -> str:
     return f"{api.scheme}://[{host}]:{port}{api.path}"
 
 
+def share_a_server(one: str, other: str) -> bool:
+    """Whether two endpoints' addresses, several with spaces between them, have one in common."""
+    a, b = (set(map(server_key, urls.split())) for urls in (one, other))
+    return not a.isdisjoint(b)
+
+
 def url_name(base_url: str, model: str) -> str:
     """Return a name for a served model: safe as a file name, unique, without credentials.
 

@@ -207,8 +207,9 @@ class TestFirstToken:
 
         async def go() -> str:
             first = FirstToken(bos, tokens_of)
-            assert await first.single(prompt) == await first.single(prompt)
-            return await first.single(prompt)
+            await first.find_out()
+            await first.find_out()
+            return first.single(prompt)
 
         return asyncio.run(go()), len(asked)
 
@@ -225,11 +226,11 @@ class TestFirstToken:
     def test_a_server_that_does_not_tell(self, said: Any) -> None:
         assert self.single("<s>", said, said)[0] == "<s>Hi"
 
-    @pytest.mark.parametrize(("bos", "prompt"), [(None, "<s>Hi"), ("<s>", "Hi")])
-    def test_nothing_is_asked_where_nothing_can_be_doubled(
-        self, bos: str | None, prompt: str
-    ) -> None:
-        assert self.single(bos, None, None, prompt) == (prompt, 0)
+    def test_a_prompt_without_it_stays_as_it_is(self) -> None:
+        assert self.single("<s>", {"tokens": [5]}, {"tokens": [1, 5]}, "Hi")[0] == "Hi"
+
+    def test_nothing_is_asked_where_nothing_can_be_doubled(self) -> None:
+        assert self.single(None, None, None) == ("<s>Hi", 0)
 
     def test_a_server_that_is_busy_is_asked_again_later(self) -> None:
         with pytest.raises(ServerError):

@@ -1,0 +1,259 @@
+"""Several servers behind one name: they serve the same, and one that is down is survived."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
+from dataclasses import replace
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from evalkit.endpoints.base import Endpoint, EndpointOptions
+from evalkit.errors import ConnectError, EndpointError, NotFoundError, ServerError, Timeout
+from evalkit.fingerprint import identity_key
+from evalkit.types import Identity, Message, Reply, Sampling
+
+_FIRST_PAUSE, _LONGEST_PAUSE = 1.0, 60.0
+# A gateway without a server behind it, a server that loads, and a gateway that waits in vain.
+_UNAVAILABLE = frozenset({502, 503, 504})
+# Evidence beside the key that tells one build from another.
+_TELLING = ("root", "n_params", "size")
+
+_log = logging.getLogger(__name__)
+
+
+class Server(Endpoint, Protocol):
+    """An endpoint with an address."""
+
+    @property
+    def url(self) -> str:
+        """Base of its API, without credentials."""
+
+
+class ReplicatedEndpoint:
+    """Gives each request to the server with the fewest in flight.
+
+    A server that cannot be reached is left out for a moment, each time for longer; then one
+    request tries it, after its identity was read again. It retries nothing itself: the
+    runner's next try goes to another server.
+    """
+
+    def __init__(
+        self,
+        name: str,
+        label: str,
+        servers: Sequence[Server],
+        options: EndpointOptions,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._name = name
+        self._label = label
+        self._options = options
+        self._clock = clock
+        self._replicas = [_Replica(server) for server in servers]
+        self._reference: Identity | None = None
+        self._stack = AsyncExitStack()
+
+    @property
+    def name(self) -> str:
+        """Name in the configuration."""
+        return self._name
+
+    @property
+    def label(self) -> str:
+        """Model and hosts, unless the configuration says otherwise."""
+        return self._label
+
+    @property
+    def url(self) -> str:
+        """All addresses, in alphabetical order, with spaces between them."""
+        return " ".join(sorted(replica.url for replica in self._replicas))
+
+    def __repr__(self) -> str:
+        return f"ReplicatedEndpoint({self._name!r}, {self.url!r})"
+
+    async def __aenter__(self) -> Self:
+        """Open every session."""
+        async with AsyncExitStack() as stack:
+            for replica in self._replicas:
+                await stack.enter_async_context(replica.server)
+            self._stack = stack.pop_all()
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        traceback: TracebackType | None,
+    ) -> None:
+        """Close them, and write down what each server did."""
+        await self._stack.aclose()
+        self._report()
+
+    async def identity(self) -> Identity:
+        """Read every server's identity; equal whichever of them are up.
+
+        Raises:
+            EndpointError: When none can be reached, one refuses, or two differ.
+        """
+        found = await asyncio.gather(*(self._read(replica) for replica in self._replicas))
+        known = [
+            (replica, one)
+            for replica, one in zip(self._replicas, found, strict=True)
+            if isinstance(one, Identity)
+        ]
+        if not known:
+            raise next(error for error in found if isinstance(error, EndpointError))
+        first, self._reference = known[0]
+        for replica, identity in known:
+            if differing := _differences(self._reference, identity):
+                raise EndpointError(
+                    f"The servers of endpoint '{self._name}' differ: "
+                    f"{_told(differing, first.url, replica.url)}.",
+                    hint="Give a server that serves something else a name of its own.",
+                )
+            replica.verified()
+        return replace(self._reference, base_url=self.url)
+
+    async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
+        """Ask one server once.
+
+        Raises:
+            NotFoundError: When every server turned into something else.
+            EndpointError: See `Endpoint.send`.
+        """
+        replica = self._choose()
+        replica.in_flight += 1
+        began = self._clock()
+        try:
+            if not replica.trusted:
+                await self._verify(replica)
+            reply = await replica.server.send(messages, sampling)
+        except EndpointError as error:
+            replica.failed += 1
+            if _gone(error) and replica.strike(began, self._clock()):
+                _log.info("%s is left out for a while: %s", replica.url, error)
+            raise
+        finally:
+            replica.in_flight -= 1
+        replica.answered += 1
+        replica.strikes = 0
+        return reply
+
+    def _choose(self) -> _Replica:
+        usable = [replica for replica in self._replicas if replica.refusal is None]
+        if not usable:
+            said = self._replicas[0].refusal
+            raise NotFoundError(f"No server of endpoint '{self._name}' is left: {said}")
+        now = self._clock()
+        ready = [replica for replica in usable if replica.ready(now)]
+        # With none ready an error is better than silence: the runner knows outages.
+        return min(ready or usable, key=lambda one: (one.in_flight, one.out_until, one.taken))
+
+    async def _read(self, replica: _Replica) -> Identity | EndpointError:
+        began = self._clock()
+        try:
+            return await replica.server.identity()
+        except EndpointError as error:
+            if not _gone(error):
+                raise
+            replica.strike(began, self._clock())
+            _log.info("%s is left out for a while: %s", replica.url, error)
+            return error
+
+    async def _verify(self, replica: _Replica) -> None:
+        """Make sure that a server is what the others are, before it answers anything.
+
+        Raises:
+            ConnectError: When it is something else; it is never asked again.
+            EndpointError: When it cannot be asked.
+        """
+        found = await replica.server.identity()
+        if self._reference is None:
+            self._reference = found
+        differing = _differences(self._reference, found)
+        if differing:
+            changed = ", ".join(f"{key} {old!r} → {new!r}" for key, (old, new) in differing.items())
+            replica.refusal = f"{replica.url} came back as something else ({changed})."
+            self._tell(f"{self._name}: {replica.refusal} It is left out.")
+            raise ConnectError(replica.refusal)
+        replica.verified()
+
+    def _report(self) -> None:
+        asked = [replica for replica in self._replicas if replica.answered or replica.failed]
+        if not asked:
+            return
+        shares = ", ".join(f"{replica.url} {replica.answered}" for replica in self._replicas)
+        self._tell(f"{self._name}: answers by server: {shares}")
+        if self._options.log_path is not None:
+            with self._options.log_path.open("a", encoding="utf-8") as log:
+                log.writelines(f"{replica.account()}\n" for replica in self._replicas)
+
+    def _tell(self, text: str) -> None:
+        (self._options.notify or _log.info)(text)
+
+
+class _Replica:
+    """One server and how it has been doing."""
+
+    def __init__(self, server: Server) -> None:
+        self.server = server
+        self.url = server.url
+        self.in_flight = self.answered = self.failed = self.strikes = self.outs = 0
+        self.out_until = self._struck = 0.0
+        self.trusted = False
+        self.refusal: str | None = None
+
+    @property
+    def taken(self) -> int:
+        return self.answered + self.failed
+
+    def ready(self, now: float) -> bool:
+        """Whether it may be asked: one that was out gets one request to begin with."""
+        return now >= self.out_until and (self.trusted or self.in_flight == 0)
+
+    def strike(self, began: float, now: float) -> bool:
+        """Leave it out; say whether this is news. What began before the last time is none."""
+        if self.strikes and began <= self._struck:
+            return False
+        self.strikes += 1
+        self.outs += 1
+        self._struck = now
+        self.out_until = now + min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** (self.strikes - 1))
+        self.trusted = False
+        return True
+
+    def verified(self) -> None:
+        self.trusted = True
+        self.out_until = 0.0
+
+    def account(self) -> str:
+        said = f"{self.url}: {self.answered} answered, {self.failed} failed, {self.outs} times out"
+        return said if self.refusal is None else f"{said}; left out: {self.refusal}"
+
+
+def _gone(error: EndpointError) -> bool:
+    """Whether an error speaks of the server, and not of this request."""
+    if isinstance(error, (ConnectError, Timeout)):
+        return True
+    return isinstance(error, ServerError) and error.status in _UNAVAILABLE
+
+
+def _differences(one: Identity, other: Identity) -> Mapping[str, tuple[Any, Any]]:
+    a, b = _telling(one), _telling(other)
+    keys = sorted({*a, *b})
+    return {key: (a.get(key), b.get(key)) for key in keys if a.get(key) != b.get(key)}
+
+
+def _telling(identity: Identity) -> dict[str, Any]:
+    own = {key: identity.details.get(key) for key in _TELLING}
+    return {**own, **identity_key(identity), "base_url": None}
+
+
+def _told(differing: Mapping[str, tuple[Any, Any]], one: str, other: str) -> str:
+    return "; ".join(
+        f"{key} is {a!r} at {one}, {b!r} at {other}" for key, (a, b) in differing.items()
+    )
