@@ -24,6 +24,7 @@ from evalkit.stages.collecting import (
 )
 from evalkit.stages.plan import Plan, make_plan
 from evalkit.stages.recorded import recorded_run, shared_plan
+from evalkit.stages.tuning import fix_connections
 
 if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
@@ -78,6 +79,10 @@ def compare(
         # What is on disk is read first: nothing is asked beside a run that is broken.
         recorded = {arm.name: recorded_run(arm, plan) for arm in arms if arm.recorded is not None}
         await check_all(arms, config, listener.on_stage)
+        folders = {arm.name: folder / "runs" / arm.name for arm in arms}
+        fixed = await fix_connections(
+            arms, plan, config, folders, listener.on_stage, stop=stop, fresh=fresh
+        )
         runs = []
         for arm in arms:
             if arm.name in recorded:
@@ -86,13 +91,13 @@ def compare(
             collected = await collect_arm(
                 arm,
                 plan,
-                folder / "runs" / arm.name,
-                config,
+                folders[arm.name],
+                fixed.applied(config),
                 on_event=listener.on_event,
                 notify=listener.on_stage,
                 stop=stop,
                 fresh=fresh,
-                settings=settings,
+                settings={**settings, **fixed.settings(arm.name)},
             )
             _refuse_interrupted(collected)
             runs.append(collected)
@@ -124,16 +129,19 @@ def run(
     settings = {"policy_hash": config.policy.fingerprint}
 
     async def ask(stop: asyncio.Event) -> CollectedRun:
+        fixed = await fix_connections(
+            [arm], plan, config, {arm.name: folder}, listener.on_stage, stop=stop, fresh=fresh
+        )
         return await collect_arm(
             arm,
             plan,
             folder,
-            config,
+            fixed.applied(config),
             on_event=listener.on_event,
             notify=listener.on_stage,
             stop=stop,
             fresh=fresh,
-            settings=settings,
+            settings={**settings, **fixed.settings(arm.name)},
         )
 
     collected = run_with_signals(ask)

@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import Annotated, Any, Literal
 
 import yaml
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, field_validator
 
 from evalkit.errors import ConfigError
 from evalkit.policy import Policy
 from evalkit.types import Language
 from evalkit.yamlfile import Checked, expand, explain_validation, read_yaml
+
+DEFAULT_CONNECTIONS, MOST_CONNECTIONS = 4, 4096
 
 # Servers read a seed as 32 bits.
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
@@ -65,7 +67,11 @@ class RequestOptions(Checked):
 
 
 class Config(Checked):
-    """Everything that a configuration file may say."""
+    """Everything that a configuration file may say.
+
+    `max_connections` are the requests in flight, equal for every endpoint; `auto` finds the
+    number before the first answer counts.
+    """
 
     endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict)
     baseline: str | None = None
@@ -76,13 +82,26 @@ class Config(Checked):
     limit: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
     seed: Seed = 0
-    max_connections: int = Field(4, ge=1, le=4096)
+    max_connections: int | Literal["auto"] = DEFAULT_CONNECTIONS
     sampling: SamplingOptions = Field(default_factory=lambda: SamplingOptions())
     requests: RequestOptions = Field(default_factory=lambda: RequestOptions())
     policy: Policy = Field(default_factory=lambda: Policy())
     allow_code: bool = False
     allow_confounded: bool = False
     output: str | None = None
+
+    @property
+    def connections(self) -> int:
+        """Requests at once; where they are still to be found, the usual number."""
+        return DEFAULT_CONNECTIONS if self.max_connections == "auto" else self.max_connections
+
+    @field_validator("max_connections", mode="before")
+    @classmethod
+    def _are_connections(cls, value: Any) -> Any:
+        plain = isinstance(value, int) and not isinstance(value, bool)
+        if value != "auto" and not (plain and 1 <= value <= MOST_CONNECTIONS):
+            raise ValueError(f"it must be a number from 1 to {MOST_CONNECTIONS}, or auto")
+        return value
 
 
 def load_config(

@@ -27,6 +27,17 @@ class Folder(click.Path):
         return super().convert(value, param, ctx)
 
 
+def _connections(
+    _ctx: click.Context, _param: click.Parameter, value: str | None
+) -> int | str | None:
+    """Read a number or `auto`; its range the configuration says, for files too."""
+    if value is None or value == "auto":
+        return value
+    if not value.isdecimal():
+        raise click.BadParameter(f"'{value}' is neither a number nor 'auto'.")
+    return int(value)
+
+
 CONFIG = click.option(
     "-c",
     "--config",
@@ -70,8 +81,9 @@ SEED = click.option("--seed", type=int, help="Seed of the draw and of the order.
 CONNECTIONS = click.option(
     "-j",
     "--max-connections",
-    type=click.IntRange(min=1),
-    help="Requests in flight, the same for every endpoint.",
+    callback=_connections,
+    metavar="NUMBER|auto",
+    help="Requests in flight, the same for every endpoint. auto: find the fastest without errors.",
 )
 ALLOW_CODE = click.option(
     "--allow-code",

@@ -56,7 +56,7 @@ def endpoint_options(
 ) -> EndpointOptions:
     """Return what every endpoint shares."""
     return EndpointOptions(
-        max_connections=config.max_connections,
+        max_connections=config.connections,
         connect_timeout=config.requests.connect_timeout,
         first_byte_timeout=config.requests.first_byte_timeout,
         idle_timeout=config.requests.idle_timeout,

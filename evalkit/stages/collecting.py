@@ -149,7 +149,7 @@ def unanswered(run: CollectedRun, completions: Sequence[Completion]) -> int:
 
 def _limits(config: Config) -> Limits:
     return Limits(
-        max_connections=config.max_connections,
+        max_connections=config.connections,
         max_attempts=config.requests.max_attempts,
         backoff_base=config.requests.backoff_base,
         backoff_cap=config.requests.backoff_cap,

@@ -78,7 +78,7 @@ def build_comparison(
         policy=config.policy.model_dump(mode="json"),
         policy_hash=config.policy.fingerprint,
         sampling=plan.sampling.model_dump(mode="json"),
-        settings=_settings(plan, config),
+        settings=_settings(plan, config, arms),
         notes=(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timing=tuple(arm_timing(arm.run.arm, arm.completions) for arm in arms),
@@ -147,14 +147,22 @@ def _taskset_info(taskset: Taskset, plan: Plan) -> TasksetInfo:
     )
 
 
-def _settings(plan: Plan, config: Config) -> dict[str, Any]:
+def _settings(plan: Plan, config: Config, arms: Sequence[GradedRun]) -> dict[str, Any]:
+    headers = [arm.run.folder.read_header() or {} for arm in arms]
+    said = {
+        arm.run.arm: header.get("settings", {}) for arm, header in zip(arms, headers, strict=True)
+    }
+    found = {arm: s["connections_found"] for arm, s in said.items() if "connections_found" in s}
+    used = {arm: s.get("max_connections", config.connections) for arm, s in said.items()}
+    alike = len(set(used.values())) == 1
     return {
         "limit": plan.limit,
         "languages": list(plan.languages),
         "suite": plan.suite,
         "epochs": plan.epochs,
         "seed": plan.seed,
-        "max_connections": config.max_connections,
+        "max_connections": next(iter(used.values())) if alike else used,
+        **({"connections_found": found} if found else {}),
         "allow_code": config.allow_code,
         "allow_confounded": config.allow_confounded,
     }

@@ -117,7 +117,7 @@ class Collected:
 
     def run(
         self,
-        url: str,
+        url: str | Sequence[str],
         asked: Sequence[Request],
         folder: RunFolder,
         *,

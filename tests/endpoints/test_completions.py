@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import shutil
-import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +16,7 @@ from evalkit.endpoints.openai import OpenAIEndpoint
 from evalkit.endpoints.weights import source_path
 from evalkit.errors import BadRequest, ConfigError, NotFoundError, ServerError
 from evalkit.types import Identity, Message, Reply, Sampling
-from tests.servers.embedded import needs_model, served
+from tests.servers.embedded import needs_model, props, served
 
 OPTIONS = EndpointOptions(request_timeout=120.0)
 CAPITAL = (Message("user", "What is the capital of France? Answer with one word."),)
@@ -60,13 +58,6 @@ class Asked:
                 return await endpoint.identity()
 
         return asyncio.run(go())
-
-
-def props(url: str) -> dict[str, Any]:
-    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
-    with opener.open(f"{url}/props", timeout=30) as response:
-        found: dict[str, Any] = json.load(response)
-    return found
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.collect.journal import RunFolder
 from evalkit.collect.preflight import compare_identities
 from evalkit.endpoints.base import EndpointOptions, parse_endpoint
 from evalkit.endpoints.openai import OpenAIEndpoint, openai_endpoint
@@ -24,6 +25,7 @@ from evalkit.errors import (
 )
 from evalkit.fingerprint import identity_key
 from evalkit.types import Identity, Message, Sampling
+from tests.collect.builders import Collected, requests
 from tests.servers.embedded import needs_model, served
 from tests.servers.fake import FakeServer, Fault, Script
 
@@ -330,6 +332,18 @@ def test_lists_that_make_no_sense(urls: Any, said: str) -> None:
 
 def test_a_list_of_one_is_one_server() -> None:
     assert isinstance(openai_endpoint("one", raw(["http://h"]), OPTIONS), OpenAIEndpoint)
+
+
+@pytest.mark.parametrize("fault", ["503", "reset"])
+def test_a_run_is_complete_though_one_server_never_works(tmp_path: Path, fault: str) -> None:
+    collected = Collected()
+    asked = requests(40)
+    with FakeServer(Script(faults=(Fault(fault),))) as broken, FakeServer() as steady:
+        folder = RunFolder.create_or_open(tmp_path / "run")
+        summary = collected.run([broken.url, steady.url], asked, folder)
+    assert (summary.answered, summary.failed) == (40, 0)
+    assert len(broken.log) < 10
+    assert len({one.fingerprint for one in folder.completions() if one.error is None}) == 40
 
 
 @needs_model

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import importlib.util
+import json
 import subprocess
 import sys
+import urllib.request
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,3 +35,11 @@ def served(model: str | Path, *words: str) -> Iterator[str]:
     finally:
         process.terminate()
         process.communicate(timeout=30)
+
+
+def props(url: str) -> dict[str, Any]:
+    """Return what a llama.cpp server says of itself, its chat template among it."""
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    with opener.open(f"{url}/props", timeout=30) as response:
+        found: dict[str, Any] = json.load(response)
+    return found
