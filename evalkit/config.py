@@ -24,6 +24,7 @@ DEFAULT_CONNECTIONS, MOST_CONNECTIONS = 4, 4096
 
 # Servers read a seed as 32 bits.
 Seed = Annotated[int, Field(ge=0, lt=2**31)]
+Connections = Annotated[int, Field(ge=1, le=MOST_CONNECTIONS)]
 # Names become folders.
 Name = Annotated[str, Field(pattern=r"^[\w][\w.+-]{0,99}$")]
 
@@ -82,7 +83,7 @@ class Config(Checked):
     limit: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
     seed: Seed = 0
-    max_connections: int | Literal["auto"] = DEFAULT_CONNECTIONS
+    max_connections: Connections | Literal["auto"] = DEFAULT_CONNECTIONS
     sampling: SamplingOptions = Field(default_factory=lambda: SamplingOptions())
     requests: RequestOptions = Field(default_factory=lambda: RequestOptions())
     policy: Policy = Field(default_factory=lambda: Policy())

@@ -88,6 +88,7 @@ def compare_identities(a: Identity, b: Identity) -> list[Finding]:
         _equal("engine_version", "engine versions", a.engine_version, b.engine_version),
         _equal("context_length", "context lengths", a.context_length, b.context_length),
         _equal("template_hash", "chat templates", a.template_hash, b.template_hash),
+        _asked_alike(a, b),
     ]
 
 
@@ -134,6 +135,14 @@ def _same_address(a: Identity, b: Identity) -> bool:
     if a.base_url is None or b.base_url is None or a.model != b.model:
         return False
     return share_a_server(a.base_url, b.base_url)
+
+
+def _asked_alike(a: Identity, b: Identity) -> Finding:
+    evidence = {"baseline": a.request_hash, "candidate": b.request_hash}
+    if a.request_hash == b.request_hash:
+        return Finding("request", "ok", "Both are asked alike.", evidence)
+    said = "They are asked differently: api, extra_body or omit differ."
+    return Finding("request", "differs", said, evidence)
 
 
 def _equal(code: str, what: str, a: object, b: object) -> Finding:

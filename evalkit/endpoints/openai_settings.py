@@ -47,7 +47,7 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
     @field_validator("extra_body")
     @classmethod
     def _are_further_fields(cls, value: dict[str, Any]) -> dict[str, Any]:
-        for name in sorted({"model", "messages", "prompt", "stream"} & value.keys()):
+        for name in sorted({"model", "messages", "prompt"} & value.keys()):
             raise ValueError(f"{name} is evalkit's own field")
         if value.get("n", 1) != 1:
             raise ValueError("n would throw answers away; ask for more with epochs")

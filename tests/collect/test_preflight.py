@@ -93,6 +93,7 @@ def test_two_quantizations_on_two_ports_are_comparable() -> None:
         ({"engine_version": "b2"}, "engine_version"),
         ({"context_length": 512}, "context_length"),
         ({"template_hash": "u"}, "template_hash"),
+        ({"request_hash": "r"}, "request"),
     ],
 )
 def test_a_confounder_is_seen(changes: dict[str, object], code: str) -> None:
@@ -145,5 +146,5 @@ def test_the_same_server_by_another_spelling(a: str, b: str, status: str) -> Non
 
 def test_what_is_not_told_is_not_called_equal() -> None:
     found = statuses(LLAMA, Identity(kind="openai", model="a", base_url="http://h:2/v1"))
-    assert found.pop("distinct") == "ok"
+    assert found.pop("distinct") == found.pop("request") == "ok"
     assert set(found.values()) == {"not_testable"}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import shutil
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from evalkit.endpoints.base import EndpointOptions, parse_endpoint
 from evalkit.endpoints.completions import FirstToken
 from evalkit.endpoints.openai import OpenAIEndpoint
 from evalkit.endpoints.weights import source_path
+from evalkit.endpoints.wire import chat_payload, completion_payload
 from evalkit.errors import BadRequest, ConfigError, NotFoundError, ServerError
 from evalkit.types import Identity, Message, Reply, Sampling
 from tests.servers.embedded import needs_model, props, served
@@ -119,6 +121,15 @@ class TestRealServer:
             assert without.logprobs is None
             assert without.text == reply.text
 
+    def test_a_streamed_answer_is_the_same(self, real: Asked) -> None:
+        sampling = Sampling(max_tokens=6, logprobs=2)
+        for raw in (real.raw, real.plain):
+            whole, *_ = real.send(raw, (CAPITAL,), sampling)
+            streamed, *_ = real.send({**raw, "stream": True}, (CAPITAL,), sampling)
+            assert streamed.timing.first_token is not None
+            assert (streamed.text, streamed.usage) == (whole.text, whole.usage)
+            assert streamed.logprobs == whole.logprobs
+
     def test_seeds_make_answers_repeatable_and_different(self, real: Asked) -> None:
         for raw in (real.raw, real.plain):
             texts = [
@@ -182,6 +193,34 @@ def test_a_model_that_wants_a_first_token_gets_one(tmp_path: Path) -> None:
     assert naive.usage.prompt_tokens == (chat.usage.prompt_tokens or 0) + 1, "there it is twice"
     assert single.usage == chat.usage
     assert single.text == chat.text
+
+
+def test_each_interface_asks_for_log_probabilities_in_its_own_way() -> None:
+    sampling = Sampling(max_tokens=1, logprobs=5)
+    chat = chat_payload("m", CAPITAL, sampling, extra={}, omit=())
+    plain = completion_payload("m", "Hi", sampling, special=True, extra={}, omit=())
+    assert (chat["logprobs"], chat["top_logprobs"]) == (True, 5)
+    assert plain["logprobs"] == 5
+    without = replace(sampling, logprobs=None)
+    for payload in (
+        chat_payload("m", CAPITAL, without, extra={}, omit=()),
+        completion_payload("m", "Hi", without, special=True, extra={}, omit=()),
+    ):
+        assert not {"logprobs", "top_logprobs"} & payload.keys()
+
+
+def test_no_first_token_is_added_to_one_that_the_template_wrote() -> None:
+    plain = completion_payload("m", "<s>Hi", Sampling(1), special=True, extra={}, omit=())
+    assert plain["add_special_tokens"] is False
+    bare = completion_payload("m", "Hi", Sampling(1), special=False, extra={}, omit=())
+    assert "add_special_tokens" not in bare
+    omitted = ["add_special_tokens"]
+    cloud = completion_payload("m", "Hi", Sampling(1), special=True, extra={}, omit=omitted)
+    assert "add_special_tokens" not in cloud
+    chat = chat_payload("m", CAPITAL, Sampling(1), extra={}, omit=())
+    shared = chat.keys() & plain.keys()
+    assert chat.keys() - shared == {"messages"}
+    assert plain.keys() - shared == {"prompt", "add_special_tokens"}
 
 
 class TestFirstToken:
