@@ -4,89 +4,41 @@ from __future__ import annotations
 
 import asyncio
 import base64
-import contextlib
 import ssl
-import threading
-from typing import Self
 from urllib.parse import urlsplit
 
-
-class _Forwarder:
-    """A server in a thread of this process, on a free port of the loopback address."""
-
-    def __init__(self, context: ssl.SSLContext | None = None) -> None:
-        self.port = 0
-        self._context = context
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._run, daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._ready.wait(10)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._loop.stop)
-        self._thread.join(10)
-
-    def _run(self) -> None:
-        asyncio.set_event_loop(self._loop)
-        # A client that refuses the certificate is no news here.
-        self._loop.set_exception_handler(lambda _loop, _context: None)
-        server = self._loop.run_until_complete(self._serve())
-        self._ready.set()
-        self._loop.run_forever()
-        server.close()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
-        self._loop.close()
-
-    async def _serve(self) -> asyncio.Server:
-        server = await asyncio.start_server(self._guard, "127.0.0.1", 0, ssl=self._context)
-        self.port = server.sockets[0].getsockname()[1]
-        return server
-
-    async def _guard(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        with contextlib.suppress(OSError, asyncio.IncompleteReadError):
-            await self.handle(reader, writer)
-        writer.transport.abort()
-
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        raise NotImplementedError
+from tests.servers.raw import RawServer
 
 
-class TlsFront(_Forwarder):
+class TlsFront(RawServer):
     """Speaks TLS with its clients and plain HTTP with the server behind it."""
 
     def __init__(self, behind: str, context: ssl.SSLContext) -> None:
-        super().__init__(context)
+        super().__init__(self._forward, context)
         self._behind = urlsplit(behind).port
 
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    @property
+    def port(self) -> int | None:
+        return urlsplit(self.url).port
+
+    async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         there, onward = await asyncio.open_connection("127.0.0.1", self._behind)
         await _join(reader, writer, there, onward)
 
 
-class ForwardProxy(_Forwarder):
+class ForwardProxy(RawServer):
     """Passes on what it is asked to. `log` holds the first line and the headers of each ask.
 
     Every name leads to this machine, so that a test can use names that are not there.
     """
 
     def __init__(self, user: str | None = None, password: str = "") -> None:
-        super().__init__()
+        super().__init__(self._ask_for)
         self.log: list[tuple[str, dict[str, str]]] = []
         token = base64.b64encode(f"{user}:{password}".encode()).decode()
         self._wanted = None if user is None else f"Basic {token}"
 
-    @property
-    def url(self) -> str:
-        return f"http://127.0.0.1:{self.port}"
-
-    async def handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    async def _ask_for(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
         first, *lines = head.rstrip().split("\r\n")
         headers = dict(line.split(": ", 1) for line in lines)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import socket
+import ssl
 import struct
 import threading
 from collections.abc import Awaitable, Callable
@@ -13,10 +14,14 @@ Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]
 
 
 class RawServer:
-    """Runs a handler for each connection, in a thread of this process, on a free port."""
+    """Runs a handler for each connection, in a thread of this process, on a free port.
 
-    def __init__(self, handler: Handler) -> None:
+    With `context` it speaks TLS.
+    """
+
+    def __init__(self, handler: Handler, context: ssl.SSLContext | None = None) -> None:
         self._handler = handler
+        self._context = context
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -43,7 +48,7 @@ class RawServer:
 
     def _run(self) -> None:
         asyncio.set_event_loop(self._loop)
-        start = asyncio.start_server(self._handle, "127.0.0.1", 0)
+        start = asyncio.start_server(self._handle, "127.0.0.1", 0, ssl=self._context)
         server = self._loop.run_until_complete(start)
         host, port = server.sockets[0].getsockname()[:2]
         self.url = f"http://{host}:{port}"
