@@ -115,7 +115,9 @@ class Connection:
             ConfigError: Naming endpoint and key, or the environment variable.
         """
         proxy = _choose_proxy(endpoint, address, settings.proxy)
-        secure = address.api.startswith("https://")
+        secure = any(
+            url.startswith("https://") for url in (address.api, "" if proxy is None else proxy.url)
+        )
         if not secure and (settings.ca_file or settings.client_cert):
             key = "ca_file" if settings.ca_file else "client_cert"
             raise ConfigError(

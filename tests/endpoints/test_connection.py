@@ -216,6 +216,20 @@ class TestProxies:
         assert not any(SECRET in value for value in headers.values()), "the key is not for it"
 
     @pytest.mark.parametrize("secure", [False, True])
+    def test_a_proxy_that_speaks_tls_itself(
+        self, ask: Ask, authority: trustme.CA, front: TlsFront, ca_file: str, *, secure: bool
+    ) -> None:
+        with (
+            FakeServer() as server,
+            ForwardProxy() as proxy,
+            TlsFront(proxy.url, server_context(authority)) as outer,
+        ):
+            base_url = f"https://localhost:{front.port}" if secure else server.url
+            proxied = {"proxy": f"https://localhost:{outer.port}", "ca_file": ca_file}
+            assert ask({"base_url": base_url, "model": "fake", **proxied}).text == "echo: hi"
+            assert len(proxy.log) == 1
+
+    @pytest.mark.parametrize("secure", [False, True])
     def test_a_proxy_that_wants_to_know_who_asks(
         self, ask: Ask, front: TlsFront, ca_file: str, *, secure: bool
     ) -> None:

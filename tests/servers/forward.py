@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import base64
+import contextlib
 import ssl
 from urllib.parse import urlsplit
 
@@ -64,13 +65,14 @@ async def _join(
     there: asyncio.StreamReader,
     onward: asyncio.StreamWriter,
 ) -> None:
-    """Copy both ways until one side ends."""
+    """Copy both ways until one side ends, or the test does."""
     ways = [
         asyncio.ensure_future(_copy(reader, onward)),
         asyncio.ensure_future(_copy(there, writer)),
     ]
     try:
-        await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
+        with contextlib.suppress(asyncio.CancelledError):
+            await asyncio.wait(ways, return_when=asyncio.FIRST_COMPLETED)
     finally:
         for way in ways:
             way.cancel()
