@@ -126,20 +126,17 @@ class OpenAIEndpoint:
 
     def _asked_as(self, found: Identity) -> dict[str, Any]:
         """Return what of an identity depends on how it is asked."""
-        settings, template = self._settings, self._template
-        told: dict[str, Any] = {}
-        if settings.extra_body:
-            told["extra_body"] = settings.extra_body
-        if settings.omit:
-            told["omit"] = sorted(settings.omit)
-        if template is None:
-            return {"request_hash": digest(told)} if told else {}
-        told["api"] = settings.api
-        return {
-            "request_hash": digest(told),
-            "template_hash": template.template_hash,
-            "details": {**found.details, "prompt_tokenizer_hash": template.tokenizer_hash},
-        }
+        asked, template = self._settings.unusual(), self._template
+        if not asked:
+            return {}
+        shown = {key: sorted(v) if isinstance(v, (dict, tuple)) else v for key, v in asked.items()}
+        details = {**found.details, "request": shown}
+        changes: dict[str, Any] = {"request_hash": digest(asked), "details": details}
+        if template is not None:
+            changes["template_hash"] = template.template_hash
+            if template.tokenizer_hash is not None:
+                details["prompt_tokenizer_hash"] = template.tokenizer_hash
+        return changes
 
     async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
         """Ask once.

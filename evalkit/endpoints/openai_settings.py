@@ -44,6 +44,13 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
     stream: bool = False
     client_stop: bool = False
 
+    def unusual(self) -> dict[str, Any]:
+        """Return what is set of the keys that change requests, and so may change answers."""
+        keys = ("api", "extra_body", "omit", "client_stop")
+        fields = {key: type(self).model_fields[key] for key in keys}
+        usual = {key: one.get_default(call_default_factory=True) for key, one in fields.items()}
+        return {key: getattr(self, key) for key in keys if getattr(self, key) != usual[key]}
+
     @field_validator("extra_body")
     @classmethod
     def _are_further_fields(cls, value: dict[str, Any]) -> dict[str, Any]:

@@ -1,25 +1,23 @@
 """From messages to the prompt of a plain completion, as the model's chat template says.
 
 Two ways lead there: the template alone, rendered by Jinja as transformers renders it, and a
-tokenizer of transformers (extra `hf`), which knows models whose template is no Jinja. Both
-are pure: equal messages give equal prompts on every day and machine.
+tokenizer of transformers itself (extra `hf`), by folder or hub id. Both are pure: equal
+messages give equal prompts on every day and machine.
 """
 
 from __future__ import annotations
 
+import functools
 import hashlib
-import json
-import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
-from jinja2 import TemplateError, nodes
-from jinja2.ext import Extension, loopcontrols
-from jinja2.parser import Parser
-from jinja2.sandbox import ImmutableSandboxedEnvironment
+from jinja2 import TemplateError
 
+from evalkit.endpoints.template_files import TemplateFiles, read_files, refuse_unknown_tokens
+from evalkit.endpoints.template_sandbox import TodaysDate, sandbox
 from evalkit.errors import BadRequest, ConfigError, MissingExtraError
 from evalkit.fingerprint import digest
 from evalkit.types import Message
@@ -28,10 +26,17 @@ PLAIN = "plain"
 """Name of the template that joins the contents of messages: for models without turns."""
 
 _INLINE = ("{{", "{%")
-_SPECIAL = ("bos_token", "eos_token", "unk_token", "sep_token", "pad_token", "cls_token")
 _PROBE = (Message("user", "Hello"),)
 # What a template raises on purpose, and what its expressions can raise.
-_BROKEN = (TemplateError, TypeError, ValueError, LookupError, ArithmeticError, RecursionError)
+_BROKEN = (
+    TemplateError,
+    TypeError,
+    ValueError,
+    LookupError,
+    AttributeError,
+    ArithmeticError,
+    RecursionError,
+)
 _DATE_HINT = (
     "Tomorrow's prompts would differ from today's. Fix the date, e.g. "
     "chat_template_kwargs: {date_string: 26 Jul 2024}, or take another template."
@@ -106,9 +111,9 @@ class JinjaTemplate:
         bos = self._variables.get("bos_token")
         self.bos = bos if isinstance(bos, str) and bos else None
         try:
-            self._template = _environment().from_string(source)
+            self._template = sandbox().from_string(source)
             self._render(_PROBE)
-        except _TodaysDate as error:
+        except TodaysDate as error:
             raise ConfigError("The chat template prints the date.", hint=_DATE_HINT) from error
         except _BROKEN as error:
             raise ConfigError(f"The chat template cannot be used: {error}.") from error
@@ -181,16 +186,6 @@ class TokenizerTemplate:
         )
 
 
-@dataclass(frozen=True, slots=True)
-class _Files:
-    """What the files of a model say; `known` is whether they name special tokens at all."""
-
-    source: str
-    tokens: Mapping[str, str] = field(default_factory=dict)
-    tokenizer_hash: str | None = None
-    known: bool = False
-
-
 def load_template(
     chat_template: str | None, tokenizer: str | None, kwargs: Mapping[str, Any]
 ) -> PromptTemplate:
@@ -218,8 +213,8 @@ def load_template(
     if chat_template == PLAIN:
         return PlainText()
     inline = any(mark in chat_template for mark in _INLINE)
-    found = _Files(chat_template) if inline else _read_files(Path(chat_template))
-    _refuse_unknown_tokens(found, kwargs)
+    found = TemplateFiles(chat_template) if inline else read_files(Path(chat_template))
+    refuse_unknown_tokens(found, kwargs)
     return JinjaTemplate(found.source, {**found.tokens, **kwargs}, found.tokenizer_hash)
 
 
@@ -233,63 +228,7 @@ def template_hash(source: str, variables: Mapping[str, Any]) -> str:
     return digest({"template": source, "variables": used}) if used else digest(source)
 
 
-def _read_files(path: Path) -> _Files:
-    folder = path if path.is_dir() else path.parent
-    template = folder / "chat_template.jinja" if path.is_dir() else path
-    config = folder / "tokenizer_config.json"
-    try:
-        said = json.loads(config.read_text("utf-8")) if config.is_file() else {}
-        # As in transformers, the file of its own wins.
-        if template.is_file() and template != config:
-            source: Any = template.read_text("utf-8")
-        elif path.exists():
-            source = _named(said.get("chat_template"))
-        else:
-            raise ConfigError(f"chat_template '{path}' is neither a template nor a file.")
-        tokenizer = folder / "tokenizer.json"
-        mark = _sha256(tokenizer.read_bytes()) if tokenizer.is_file() else None
-    except OSError as error:
-        raise ConfigError(f"{path} cannot be read: {error.strerror or error}.") from error
-    except (ValueError, AttributeError) as error:
-        raise ConfigError(f"{config} is not what transformers writes: {error}.") from error
-    if not isinstance(source, str):
-        raise ConfigError(f"{path} holds no chat template.", hint="Give it as a .jinja file.")
-    return _Files(source, _special_tokens(said), mark, known=config.is_file())
-
-
-def _refuse_unknown_tokens(files: _Files, kwargs: Mapping[str, Any]) -> None:
-    """Refuse a template whose prompts would silently lack their first token.
-
-    Raises:
-        ConfigError: Naming the token.
-    """
-    for name in _SPECIAL:
-        if not files.known and name not in kwargs and re.search(rf"\b{name}\b", files.source):
-            raise ConfigError(
-                f"The chat template writes {name}, and nothing says what that is.",
-                hint="Name the model's folder instead, with its tokenizer_config.json, or set "
-                f"chat_template_kwargs: {{{name}: …}}.",
-            )
-
-
-def _named(value: Any) -> Any:
-    """Return the template, or the one named `default` of several."""
-    if not isinstance(value, list):
-        return value
-    return next((one.get("template") for one in value if one.get("name") == "default"), None)
-
-
-def _special_tokens(said: Mapping[str, Any]) -> dict[str, str]:
-    """Return special tokens as texts: they stand as such, or as an object with `content`."""
-    found = {}
-    for name in _SPECIAL:
-        value = said.get(name)
-        text = value.get("content") if isinstance(value, Mapping) else value
-        if isinstance(text, str):
-            found[name] = text
-    return found
-
-
+@functools.lru_cache(maxsize=4)  # Several servers behind one name share it.
 def _load_tokenizer(name: str) -> Any:
     try:
         from transformers import AutoTokenizer
@@ -298,7 +237,8 @@ def _load_tokenizer(name: str) -> Any:
             "Templating by a tokenizer", "pip install 'quant-evalkit[hf]'"
         ) from error
     try:
-        return AutoTokenizer.from_pretrained(name)
+        # None would ask on the terminal whether the model's own code may run.
+        return AutoTokenizer.from_pretrained(name, trust_remote_code=False)
     except (OSError, ValueError, KeyError) as error:
         reason = " ".join(str(error).split())[:300]
         raise ConfigError(f"The tokenizer '{name}' cannot be loaded: {reason}") from error
@@ -321,54 +261,3 @@ def _plain(messages: tuple[Message, ...]) -> list[dict[str, str]]:
 
 def _refused(error: Exception) -> BadRequest:
     return BadRequest(f"The chat template refuses these messages: {error}.")
-
-
-class _TodaysDate(TemplateError):
-    """The template asked for the date."""
-
-
-class _Generation(Extension):
-    """`{% generation %}` marks, for training, what the model wrote: here it is nothing."""
-
-    tags = {"generation"}  # noqa: RUF012
-
-    def parse(self, parser: Parser) -> list[nodes.Node]:
-        """Return what stands between both ends."""
-        next(parser.stream)
-        return parser.parse_statements(("name:endgeneration",), drop_needle=True)
-
-
-def _environment() -> ImmutableSandboxedEnvironment:
-    # The same settings as in transformers: templates are written against them.
-    environment = ImmutableSandboxedEnvironment(
-        trim_blocks=True, lstrip_blocks=True, extensions=[_Generation, loopcontrols]
-    )
-    environment.filters["tojson"] = _tojson
-    environment.globals["raise_exception"] = _raise_exception
-    environment.globals["strftime_now"] = _strftime_now
-    return environment
-
-
-def _tojson(
-    value: Any,
-    ensure_ascii: bool = False,
-    indent: int | None = None,
-    separators: tuple[str, str] | None = None,
-    sort_keys: bool = False,
-) -> str:
-    # Jinja's own filter escapes for HTML.
-    return json.dumps(
-        value,
-        ensure_ascii=ensure_ascii,
-        indent=indent,
-        separators=separators,
-        sort_keys=sort_keys,
-    )
-
-
-def _raise_exception(message: str) -> None:
-    raise TemplateError(message)
-
-
-def _strftime_now(_format: str) -> str:
-    raise _TodaysDate("it prints the date")

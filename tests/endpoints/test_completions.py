@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import importlib.util
 import shutil
 from collections.abc import Iterator
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 from evalkit.endpoints.base import EndpointOptions, parse_endpoint
 from evalkit.endpoints.completions import FirstToken
 from evalkit.endpoints.openai import OpenAIEndpoint
+from evalkit.endpoints.templating import load_template
 from evalkit.endpoints.weights import source_path
 from evalkit.endpoints.wire import chat_payload, completion_payload
 from evalkit.errors import BadRequest, ConfigError, NotFoundError, ServerError
@@ -99,6 +101,9 @@ class TestRealServer:
         fewer = real.identity({**real.raw, "omit": ["min_p"]})
         hashes = {one.request_hash for one in (chat, plain, more, fewer)}
         assert len(hashes) == 4
+        assert "request" not in chat.details
+        assert more.details["request"] == {"extra_body": ["top_n_sigma"]}
+        assert fewer.details["request"] == {"omit": ["min_p"]}
 
     def test_logprobs_are_those_of_the_answer(self, real: Asked) -> None:
         for raw in (real.raw, real.plain):
@@ -221,6 +226,57 @@ def test_no_first_token_is_added_to_one_that_the_template_wrote() -> None:
     shared = chat.keys() & plain.keys()
     assert chat.keys() - shared == {"messages"}
     assert plain.keys() - shared == {"prompt", "add_special_tokens"}
+
+
+def save_tokenizer(folder: Path) -> str:
+    """Write the embedded model's tokenizer as transformers does, from the weights' file."""
+    from gguf import GGUFReader
+    from tokenizers import AddedToken, Tokenizer, models, pre_tokenizers
+    from transformers import PreTrainedTokenizerFast
+
+    def field(name: str) -> Any:
+        return reader.fields[f"tokenizer.{name}"].contents()
+
+    reader = GGUFReader(source_path())
+    words = field("ggml.tokens")
+    merges = [tuple(merge.split(" ")) for merge in field("ggml.merges")]
+    vocabulary = {word: number for number, word in enumerate(words)}
+    backend = Tokenizer(models.BPE(vocabulary, merges))
+    backend.pre_tokenizer = pre_tokenizers.Sequence(
+        [pre_tokenizers.Digits(individual_digits=True), pre_tokenizers.ByteLevel(False)]
+    )
+    control = [w for w, kind in zip(words, field("ggml.token_type"), strict=True) if kind == 3]
+    backend.add_special_tokens([AddedToken(word, special=True) for word in control])
+    bos, eos = (words[field(f"ggml.{name}_token_id")] for name in ("bos", "eos"))
+    made = PreTrainedTokenizerFast(tokenizer_object=backend, bos_token=bos, eos_token=eos)
+    made.chat_template = field("chat_template")
+    made.save_pretrained(folder)
+    return str(folder)
+
+
+@needs_model
+@pytest.mark.model
+@pytest.mark.skipif(
+    importlib.util.find_spec("transformers") is None, reason="transformers is not installed"
+)
+def test_a_tokenizer_s_prompt_is_what_the_server_makes_of_a_chat(
+    real: Asked, tmp_path: Path
+) -> None:
+    path = save_tokenizer(tmp_path)
+    template = load_template(None, path, {})
+    tokenizer = template._tokenizer  # type: ignore[attr-defined]
+    raw = {key: value for key, value in real.plain.items() if key != "chat_template"}
+    sampling = Sampling(max_tokens=8)
+    chat = real.send(real.raw, (CAPITAL, TURNS), sampling)
+    for other in ({"tokenizer": path}, {"chat_template": path}):
+        plain = real.send({**raw, **other}, (CAPITAL, TURNS), sampling)
+        for messages, one, two in zip((CAPITAL, TURNS), chat, plain, strict=True):
+            ids = tokenizer(template.render(messages), add_special_tokens=False)["input_ids"]
+            assert one.usage.prompt_tokens == two.usage.prompt_tokens == len(ids)
+            assert one.text == two.text
+    found = real.identity({**raw, "tokenizer": path})
+    assert found.template_hash == real.identity(real.raw).template_hash
+    assert found.details["prompt_tokenizer_hash"] == template.tokenizer_hash
 
 
 class TestFirstToken:

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.collect.events import Limits
 from evalkit.collect.journal import RunFolder
 from evalkit.collect.preflight import compare_identities
 from evalkit.endpoints.base import EndpointOptions, parse_endpoint
@@ -344,6 +345,16 @@ def test_a_run_is_complete_though_one_server_never_works(tmp_path: Path, fault: 
     assert (summary.answered, summary.failed) == (40, 0)
     assert len(broken.log) < 10
     assert len({one.fingerprint for one in folder.completions() if one.error is None}) == 40
+
+
+def test_a_run_in_which_every_server_dies_is_an_outage(tmp_path: Path) -> None:
+    collected = Collected()
+    dead = Script(faults=(Fault("503"),))
+    with FakeServer(dead) as a, FakeServer(dead) as b:
+        folder = RunFolder.create_or_open(tmp_path / "run")
+        limits = Limits(max_attempts=2, give_up_after=3)
+        with pytest.raises(EndpointError, match="seems to be down"):
+            collected.run([a.url, b.url], requests(40), folder, limits=limits)
 
 
 @needs_model
