@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import logging
 import time
 from collections.abc import Awaitable, Callable, Iterator, Sequence
 from dataclasses import dataclass, field
@@ -28,11 +29,14 @@ MOST = 256
 
 _GAIN = 1.10
 _AS_GOOD = 0.95
-_ROUNDS, _FEWEST = 2, 4
+_ROUNDS, _FEWEST = 2, 8
+_LARGEST_SHARE = 0.5
 _SHAKY = 8
 _SECONDS = 120.0
 _REST, _LONGEST_REST = 1.0, 60.0
 _FATAL = (AuthError, CertificateError, NotFoundError)
+
+_log = logging.getLogger(__name__)
 
 Sleep = Callable[[float], Awaitable[object]]
 
@@ -79,8 +83,8 @@ async def find_connections(
 ) -> Tuning:
     """Find the number of connections with the highest rate at which nothing fails.
 
-    Among rates that are as good, the smallest number wins. It never exceeds a quarter of
-    the requests: beyond that the warm-up would cost more than it saves.
+    Among rates that are as good, the smallest number wins. The warm-up never takes more
+    than half as many requests as the plan has, so that a short plan gets a small number.
 
     Args:
         endpoint: Opened.
@@ -96,10 +100,9 @@ async def find_connections(
     """
     warmup = _Warmup(endpoint, requests, sleep, clock)
     end = clock() + seconds
-    limit = max(1, min(most, len(requests) // 4))
     failing: int | None = None
-    for connections in _doubling(limit):
-        if stop.is_set() or clock() > end:
+    for connections in _doubling(most):
+        if stop.is_set() or clock() > end or not warmup.affords(connections):
             break
         trial = await warmup.run(connections)
         if trial.error is not None:
@@ -112,6 +115,8 @@ async def find_connections(
         if failing - good <= max(1, good // 10):
             break
         middle = (good + failing) // 2
+        if not warmup.affords(middle):
+            break
         if (await warmup.run(middle)).error is not None:
             failing = middle
     return Tuning(warmup.best(), tuple(warmup.trials))
@@ -120,6 +125,10 @@ async def find_connections(
 def _doubling(limit: int) -> Iterator[int]:
     numbers = itertools.takewhile(lambda n: n < limit, (2**i for i in itertools.count()))
     return itertools.chain(numbers, (limit,))
+
+
+def _cost(connections: int) -> int:
+    return max(_FEWEST, _ROUNDS * connections)
 
 
 @dataclass(slots=True)
@@ -145,8 +154,7 @@ class _Warmup:
     async def run(self, connections: int) -> Trial:
         """Ask so many at once, each a few times, and note the rate."""
         load = _Load()
-        count = max(_FEWEST, _ROUNDS * connections)
-        queue = iter([self._next() for _ in range(count)])
+        queue = iter([self._next() for _ in range(_cost(connections))])
         began = self.clock()
         workers = [asyncio.create_task(self._work(queue, load)) for _ in range(connections)]
         try:
@@ -160,9 +168,15 @@ class _Warmup:
         error = None if load.failure is None else type(load.failure).__name__
         trial = Trial(connections, done / elapsed, load.answers, error)
         self.trials.append(trial)
+        _log.info("%s: %s", self.endpoint.name, trial)
         if load.failure is not None:
             await self.sleep(max(_REST, min(load.failure.retry_after or 0.0, _LONGEST_REST)))
         return trial
+
+    def affords(self, connections: int) -> bool:
+        """Whether the plan is long enough for another trial; the first one always is."""
+        share = (self.taken + _cost(connections)) / max(1, len(self.requests))
+        return not self.trials or share <= _LARGEST_SHARE
 
     @property
     def good(self) -> list[Trial]:

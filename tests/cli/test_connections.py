@@ -25,11 +25,12 @@ def header(folder: Path, arm: str) -> Any:
 
 
 def test_one_number_of_connections_is_found_for_both_arms(evalkit: Run, tmp_path: Path) -> None:
-    quiz = write_quiz(tmp_path / "quiz", N)
+    # The warm-up may take half as many requests as there are prompts.
+    quiz = write_quiz(tmp_path / "quiz", 160)
     words = ["-t", quiz, "-o", "out", "-j", "auto", "--display", "plain"]
     with (
-        LimitedServer(5, script(N, delay=0.2)) as a,
-        LimitedServer(3, script(N, wrong=range(30), delay=0.2)) as b,
+        LimitedServer(5, script(160, delay=0.1)) as a,
+        LimitedServer(3, script(160, wrong=range(80), delay=0.1)) as b,
     ):
         arms = [f"{a.url}#fake", f"{b.url}#fake"]
         ended = evalkit("compare", *arms, *words)
