@@ -99,14 +99,15 @@ class ReplicatedEndpoint:
         Raises:
             EndpointError: When none can be reached, one refuses, or two differ.
         """
-        found = await asyncio.gather(*(self._read(replica) for replica in self._replicas))
+        asked = [replica for replica in self._replicas if replica.refusal is None]
+        found = await asyncio.gather(*(self._read(replica) for replica in asked))
         known = [
             (replica, one)
-            for replica, one in zip(self._replicas, found, strict=True)
+            for replica, one in zip(asked, found, strict=True)
             if isinstance(one, Identity)
         ]
         if not known:
-            raise next(error for error in found if isinstance(error, EndpointError))
+            raise next((e for e in found if isinstance(e, EndpointError)), self._none_left())
         first, self._reference = known[0]
         for replica, identity in known:
             if differing := _differences(self._reference, identity):
@@ -115,7 +116,7 @@ class ReplicatedEndpoint:
                     f"{_told(differing, first.url, replica.url)}.",
                     hint="Give a server that serves something else a name of its own.",
                 )
-            replica.verified()
+            replica.alive()
         return replace(self._reference, base_url=self.url)
 
     async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
@@ -134,24 +135,29 @@ class ReplicatedEndpoint:
             reply = await replica.server.send(messages, sampling)
         except EndpointError as error:
             replica.failed += 1
-            if _gone(error) and replica.strike(began, self._clock()):
+            if not _gone(error):
+                replica.alive()
+            elif replica.strike(began, self._clock()):
                 _log.info("%s is left out for a while: %s", replica.url, error)
             raise
         finally:
             replica.in_flight -= 1
         replica.answered += 1
-        replica.strikes = 0
+        replica.alive()
         return reply
 
     def _choose(self) -> _Replica:
         usable = [replica for replica in self._replicas if replica.refusal is None]
         if not usable:
-            said = self._replicas[0].refusal
-            raise NotFoundError(f"No server of endpoint '{self._name}' is left: {said}")
+            raise self._none_left()
         now = self._clock()
         ready = [replica for replica in usable if replica.ready(now)]
         # With none ready an error is better than silence: the runner knows outages.
         return min(ready or usable, key=lambda one: (one.in_flight, one.out_until, one.taken))
+
+    def _none_left(self) -> NotFoundError:
+        said = self._replicas[0].refusal
+        return NotFoundError(f"No server of endpoint '{self._name}' is left: {said}")
 
     async def _read(self, replica: _Replica) -> Identity | EndpointError:
         began = self._clock()
@@ -180,17 +186,15 @@ class ReplicatedEndpoint:
             replica.refusal = f"{replica.url} came back as something else ({changed})."
             self._tell(f"{self._name}: {replica.refusal} It is left out.")
             raise ConnectError(replica.refusal)
-        replica.verified()
 
     def _report(self) -> None:
-        asked = [replica for replica in self._replicas if replica.answered or replica.failed]
-        if not asked:
+        log_path = self._options.log_path
+        if log_path is None or not any(replica.taken for replica in self._replicas):
             return
         shares = ", ".join(f"{replica.url} {replica.answered}" for replica in self._replicas)
         self._tell(f"{self._name}: answers by server: {shares}")
-        if self._options.log_path is not None:
-            with self._options.log_path.open("a", encoding="utf-8") as log:
-                log.writelines(f"{replica.account()}\n" for replica in self._replicas)
+        with log_path.open("a", encoding="utf-8") as log:
+            log.writelines(f"{replica.account()}\n" for replica in self._replicas)
 
     def _tell(self, text: str) -> None:
         (self._options.notify or _log.info)(text)
@@ -226,9 +230,10 @@ class _Replica:
         self.trusted = False
         return True
 
-    def verified(self) -> None:
+    def alive(self) -> None:
+        """Give it its share again."""
         self.trusted = True
-        self.out_until = 0.0
+        self.strikes, self.out_until = 0, 0.0
 
     def account(self) -> str:
         said = f"{self.url}: {self.answered} answered, {self.failed} failed, {self.outs} times out"
