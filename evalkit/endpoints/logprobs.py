@@ -74,6 +74,10 @@ def _text(value: Any) -> str:
 
 def _number(value: Any) -> float | None:
     # vLLM writes -9999 for what has no probability at all; JSON has no infinity.
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
         return None
-    return round(float(value), _DIGITS)
+    try:
+        number = round(float(value), _DIGITS)
+    except OverflowError:
+        return None
+    return number if math.isfinite(number) else None
