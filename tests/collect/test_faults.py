@@ -94,7 +94,7 @@ def test_connections_that_break_before_the_request_is_read_cost_no_answer(
         await writer.drain()
 
     with RawServer(handle) as server:
-        summary = run.run(server.url, requests(40), folder)
+        summary = run.run(server.url, requests(40), folder, limits=Limits(max_attempts=30))
     assert (summary.answered, summary.failed) == (40, 0)
     assert summary.retries >= 10
     assert {event.error for event in run.of(Retried)} == {"ConnectError"}
