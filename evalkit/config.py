@@ -16,6 +16,7 @@ import yaml
 from pydantic import Field, ValidationError, field_validator
 
 from evalkit.errors import ConfigError
+from evalkit.plainkeys import names_secret, refuse_plain_keys
 from evalkit.policy import Policy
 from evalkit.types import Language
 from evalkit.yamlfile import Checked, expand, explain_validation, read_yaml
@@ -74,7 +75,7 @@ class Config(Checked):
     number before the first answer counts.
     """
 
-    endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict)
+    endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict, repr=False)
     baseline: str | None = None
     candidates: tuple[str, ...] = ()
     tasks: tuple[str, ...] = ()
@@ -124,10 +125,14 @@ def load_config(
     env = os.environ if environment is None else environment
     raw = read_yaml(path) if path is not None else {}
     try:
+        refuse_plain_keys(raw, f"'{path}'")
         raw = expand(raw, env, str(path))
     except RecursionError:
         raise ConfigError(f"Configuration file '{path}' refers to itself.") from None
     for override in overrides:
+        alone: dict[str, Any] = {}
+        _apply_override(alone, override)
+        refuse_plain_keys(alone, "--set")
         _apply_override(raw, override)
     where = str(path) if path is not None else "the configuration"
     return check_config(raw, where=f"{where} with --set" if overrides else where)
@@ -153,7 +158,8 @@ def _apply_override(raw: dict[str, Any], override: str) -> None:
     try:
         value = yaml.safe_load(text)
     except yaml.YAMLError:
-        raise ConfigError(f"--set '{key}': the value '{text}' is not valid YAML.") from None
+        shown = "" if names_secret(key.rpartition(".")[2]) else f" '{text}'"
+        raise ConfigError(f"--set '{key}': the value{shown} is not valid YAML.") from None
     target = raw
     *parents, last = key.split(".")
     for parent in parents:

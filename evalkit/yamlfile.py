@@ -147,6 +147,8 @@ def _plain(error: ErrorDetails) -> str:
 
 def _shown(value: Any) -> str:
     text = repr(value)
+    if "://" in text and "@" in text:
+        return "an address with a user"
     return text if len(text) <= 60 else text[:57] + "..."
 
 

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parent.parent / "evalkit"
 ROWS: list[set[str]] = [
     {"__init__", "types", "estimates", "results", "errors", "resources"},
     {"fingerprint", "registry"},
-    {"yamlfile", "policy", "config"},
+    {"plainkeys", "yamlfile", "policy", "config"},
     {"tasksets"},
     {"endpoints"},
     {"collect"},

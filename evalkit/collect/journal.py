@@ -182,7 +182,7 @@ class RunFolder:
             StoreError: When it cannot be written, or its journal is not one.
         """
         try:
-            fd = os.open(self.completions_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            fd = os.open(self.completions_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written: {_reason(error)}.") from error
         try:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-import tempfile
+import secrets
 import threading
 from pathlib import Path
 
@@ -129,17 +129,18 @@ def _line_start(fd: int, end: int) -> int:
 def write_atomic(path: Path, data: bytes) -> None:
     """Replace a file, so that after a crash the old or the new one is there, whole.
 
+    Who may read it is the umask's matter, as for every file that a program makes.
+
     Raises:
         OSError: When it cannot be written; the old file stays.
     """
-    fd, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    temporary = Path(name)
+    temporary = path.with_name(f".{path.name}.{secrets.token_hex(8)}")
+    fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(fd, "wb") as file:
             file.write(data)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(0o644)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)

@@ -140,6 +140,11 @@ def resolve_target(
         return url_name(base_url, model), raw
     if target.endswith(".gguf") and Path(target).is_file():
         return _file_name(Path(target)), {"kind": "local", "model": target}
+    if "@" in target and not Path(target).exists():
+        raise UsageError(
+            "An endpoint that is named with an @ is no address: http:// or https:// is missing.",
+            hint="Write https://HOST#MODEL; a key belongs into an environment variable.",
+        )
     _refuse_path(target)
     raise UnknownNameError("endpoint", target, {*configured, *LOCAL_ARMS})
 

@@ -5,12 +5,15 @@ from __future__ import annotations
 import base64
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Self
+from typing import Any, Self
 
+from evalkit.endpoints.masking import Secrets
 from evalkit.endpoints.urls import Address
 from evalkit.errors import ConfigError
+from evalkit.plainkeys import names_secret
+from evalkit.types import Reply
 
 DEFAULT_KEY_ENV = "OPENAI_API_KEY"
 
@@ -20,7 +23,8 @@ _SHOWABLE = re.compile(r"[A-Z_][A-Z0-9_]{0,63}")
 _HEADER_NAME = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
 _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _KEY = re.compile(r"[\x21-\x7e]+")
-_SECRET_HEADERS = ("auth", "key", "token", "secret", "cookie")
+# Shorter values of variables are switches and numbers.
+_LEAST = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,15 +34,21 @@ class Credentials:
     Attributes:
         headers: All headers, secret ones included.
         variable: Name of the environment variable that the key comes from; may be empty.
+        secrets: What must never be shown.
     """
 
     headers: Mapping[str, str] = field(repr=False)
     variable: str
-    _secrets: tuple[str, ...] = field(repr=False)
+    secrets: Secrets = field(repr=False)
 
     @classmethod
     def gather(
-        cls, endpoint: str, address: Address, api_key_env: str | None, headers: Mapping[str, str]
+        cls,
+        endpoint: str,
+        address: Address,
+        api_key_env: str | None,
+        headers: Mapping[str, str],
+        extra_body: Mapping[str, Any] | None = None,
     ) -> Self:
         """Read the key from the environment, and the password from the address.
 
@@ -47,42 +57,67 @@ class Credentials:
             address: May hold user and password.
             api_key_env: Name of a variable; `None`: OPENAI_API_KEY, if it is set; empty: no key.
             headers: Further headers; they win.
+            extra_body: Further fields of every request, which may hold a key too.
 
         Raises:
             ConfigError: When the named variable is not set, or holds what cannot be sent.
         """
         variable = DEFAULT_KEY_ENV if api_key_env is None else api_key_env
         own = {"Content-Type": "application/json", "User-Agent": "evalkit"}
-        secrets = [
-            value
-            for name, value in headers.items()
-            if any(word in name.lower() for word in _SECRET_HEADERS)
-        ]
+        settings = {"url": address.api, "headers": dict(headers), "body": dict(extra_body or {})}
+        secrets = [*_named_secrets(settings), *_used_variables(settings)]
         key = read_key(endpoint, variable) if variable else None
         if api_key_env and not key:
             raise ConfigError(
                 f"Endpoint '{endpoint}' takes its key from the "
                 f"{show_variable(variable)}, which is not set."
             )
+        if address.password is not None:
+            secrets.append(address.password)
         if address.user is not None and not api_key_env:
-            password = address.password or ""
-            token = base64.b64encode(f"{address.user}:{password}".encode()).decode()
+            token = _basic(address.user, address.password or "")
             own["Authorization"] = f"Basic {token}"
-            secrets += [token, password]
+            secrets.append(token)
         elif key:
             own["Authorization"] = f"Bearer {key}"
             secrets.append(key)
-        return cls(own | dict(headers), variable, tuple(s for s in secrets if s))
+        return cls(own | dict(headers), variable, Secrets(secrets))
 
     def hiding(self, secrets: Iterable[str]) -> Self:
         """Return the same credentials that hide further secrets too."""
-        return replace(self, _secrets=(*self._secrets, *filter(None, secrets)))
+        return replace(self, secrets=self.secrets.more(secrets))
 
     def scrub(self, text: str) -> str:
-        """Return a text without any secret."""
-        for secret in self._secrets:
-            text = text.replace(secret, "***")
-        return text
+        """Return a text without any secret, for people."""
+        return self.secrets.scrub(text)
+
+    def scrub_body(self, body: bytes) -> bytes:
+        """Return what a server sent without any secret, before anything of it is cut off."""
+        if not self.secrets:
+            return body
+        text = body.decode("utf-8", "surrogateescape")
+        return self.secrets.scrub(text).encode("utf-8", "surrogateescape")
+
+    def scrub_reply(self, reply: Reply) -> Reply:
+        """Return an answer without any secret: a server may answer with what it was sent."""
+        if not self.secrets:
+            return reply
+        clean = self.secrets.scrub_answer
+        said = (reply.text, reply.reasoning, reply.finish_reason, reply.model)
+        masked = tuple(None if text is None else clean(text) for text in said)
+        if masked == said:
+            return reply
+        text, reasoning, finish_reason, model = masked
+        # Tokens are the answer once more, cut where no secret is recognized.
+        logprobs = None if reply.logprobs is None else reply.logprobs.without_tokens()
+        return replace(
+            reply,
+            text=text,
+            reasoning=reasoning,
+            finish_reason=finish_reason,
+            model=model,
+            logprobs=logprobs,
+        )
 
     def hint(self) -> str:
         """Say where the key comes from, for one that was refused."""
@@ -90,6 +125,42 @@ class Credentials:
             return "No key is sent, since api_key_env is empty."
         state = "holds another key" if os.environ.get(self.variable, "").strip() else "is not set"
         return f"The key comes from the {show_variable(self.variable)}, which {state}."
+
+
+def _named_secrets(value: Any, name: str = "") -> Iterator[str]:
+    """Yield the values whose names say that they are secret, without `Bearer` before them."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _named_secrets(item, str(key))
+    elif isinstance(value, list | tuple):
+        for item in value:
+            yield from _named_secrets(item, name)
+    elif isinstance(value, str) and names_secret(name):
+        yield value
+        scheme, _, rest = value.partition(" ")
+        yield rest.strip()
+        if scheme.lower() == "basic":
+            yield from _password_of(rest.strip())
+
+
+def _password_of(token: str) -> Iterator[str]:
+    try:
+        pair = base64.b64decode(token, validate=True).decode()
+    except ValueError:
+        return
+    yield pair.partition(":")[2]
+
+
+def _used_variables(settings: Any) -> Iterator[str]:
+    """Yield the values of variables with secret names that `${NAME}` brought into settings."""
+    shown = str(settings)
+    for name, value in os.environ.items():
+        if names_secret(name) and len(value.strip()) >= _LEAST and value.strip() in shown:
+            yield value.strip()
+
+
+def _basic(user: str, password: str) -> str:
+    return base64.b64encode(f"{user}:{password}".encode()).decode()
 
 
 def check_variable(name: str) -> None:

@@ -59,7 +59,7 @@ class OpenAIEndpoint:
         self._name = name
         self._connection = Connection.prepare(name, self._address, settings)
         self._credentials = Credentials.gather(
-            name, self._address, settings.api_key_env, settings.headers
+            name, self._address, settings.api_key_env, settings.headers, settings.extra_body
         ).hiding(self._connection.secrets)
         self._transport = Transport(
             name,
@@ -84,17 +84,19 @@ class OpenAIEndpoint:
     @property
     def label(self) -> str:
         """Model and host, unless the configuration says otherwise."""
-        return self._settings.label or f"{self._settings.model} at {self.host}"
+        return self._credentials.scrub(
+            self._settings.label or f"{self._settings.model} at {self.host}"
+        )
 
     @property
     def host(self) -> str:
         """Host and port of the server, with the path before its pages."""
-        return self._address.root.partition("://")[2]
+        return self._credentials.scrub(self._address.root.partition("://")[2])
 
     @property
     def url(self) -> str:
         """Base of the API, without credentials."""
-        return self._address.api
+        return self._credentials.scrub(self._address.api)
 
     def __repr__(self) -> str:
         return f"OpenAIEndpoint({self._name!r}, {self.url!r}, model={self._settings.model!r})"
@@ -122,7 +124,7 @@ class OpenAIEndpoint:
             ConnectError: When nothing listens.
         """
         found = await find_identity(self._settings.model, self._address, self._probe)
-        return replace(found, **self._asked_as(found))
+        return replace(found, base_url=self.url, **self._asked_as(found))
 
     def _asked_as(self, found: Identity) -> dict[str, Any]:
         """Return what of an identity depends on how it is asked."""
@@ -165,7 +167,10 @@ class OpenAIEndpoint:
         """
         try:
             await self._first_token.find_out()
-            replies = await self._ask(self.body(messages, sampling, n))
+            replies = tuple(
+                self._credentials.scrub_reply(reply)
+                for reply in await self._ask(self.body(messages, sampling, n))
+            )
             if n > 1 and len(replies) != n:
                 raise ProtocolError(f"Of n={n} choices the server sent {len(replies)}.")
         except EndpointError as error:

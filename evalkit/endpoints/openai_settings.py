@@ -39,7 +39,7 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
     label: str | None = None
     api_key_env: str | None = None
     headers: dict[str, str] = Field(default_factory=dict, repr=False)
-    extra_body: dict[str, Any] = Field(default_factory=dict)
+    extra_body: dict[str, Any] = Field(default_factory=dict, repr=False)
     omit: tuple[str, ...] = ()
     stream: bool = False
     client_stop: bool = False

@@ -86,7 +86,7 @@ class Transport:
 
     def where(self, url: str) -> str:
         """Return endpoint and masked URL, for messages."""
-        return f"Endpoint '{self._name}' ({mask_url(url)})"
+        return self._credentials.scrub(f"Endpoint '{self._name}' ({mask_url(url)})")
 
     async def exchange(
         self,
@@ -130,6 +130,9 @@ class Transport:
             ):
                 taken = sink if _streams(response) else None
                 body = await _take(response, watch, taken, where)
+                # A page or an error is told in parts: a secret in it must go before it is cut.
+                if response.status != 200 or method == "GET":
+                    body = self._credentials.scrub_body(body)
                 answer = Answer(response.status, response.headers, body)
                 await _drain(response, watch)
                 return answer

@@ -14,6 +14,7 @@ _CHAT, _COMPLETIONS = "/chat/completions", "/completions"
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]+")
 _SAME_MACHINE = frozenset({"localhost", "127.0.0.1", "::1", "0.0.0.0", "::"})
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_ENCODE = "Write # ? / @ of a password as %23 %3F %2F %40"
 _VERSION_SEGMENT = re.compile(r"/v\d+[a-z0-9]*$")
 
 
@@ -60,15 +61,50 @@ def split_target(target: str) -> tuple[str, str]:
     """Split `URL#model` into both parts.
 
     Raises:
-        UsageError: Without a model.
+        UsageError: Without a model, and where a `#`, `?` or `/` in a password might have
+            made a part of it into something else. It never repeats a password.
     """
     base_url, _, model = target.partition("#")
+    if _astray(base_url) or "#" in model or _may_be_password(base_url, model):
+        raise UsageError(
+            "A URL#MODEL on the command line has an @ or a # in the wrong place.",
+            hint=f"{_ENCODE}. A model's name with an @ belongs into a configuration file.",
+        )
     if not model:
         raise UsageError(
             f"'{mask_url(base_url)}' names no model.",
             hint=f"Write {mask_url(base_url)}#MODEL.",
         )
     return base_url, model
+
+
+def mask_target(target: str) -> str:
+    """Return an argument of the command line without user and password."""
+    if "@" not in target:
+        return target
+    base_url, hash_sign, model = target.partition("#")
+    if _may_be_password(base_url, model):
+        return mask_url(target)
+    return mask_url(base_url) + hash_sign + model
+
+
+def _may_be_password(base_url: str, model: str) -> bool:
+    """Whether `http://a:b#c@d` may be a user with a password, cut in two at a `#`."""
+    before, at, _ = model.partition("@")
+    if not at:
+        return False
+    try:
+        host = urlsplit(base_url).netloc.rpartition("@")[2]
+    except ValueError:
+        return True
+    name = host.rpartition(":")[0]
+    return ":" in before or (bool(name) and name not in _SAME_MACHINE and "[" not in name)
+
+
+def _astray(base_url: str) -> bool:
+    """Whether an `@` stands behind the host: what stands before it may be a password."""
+    _, _, rest = base_url.partition("://")
+    return "@" in re.sub(r"^[^/?#\\]*", "", rest)
 
 
 def parse_address(base_url: str) -> Address:
@@ -78,6 +114,8 @@ def parse_address(base_url: str) -> Address:
         ValueError: When it is no HTTP URL with a host and a valid port, or has a query; the
             message holds no part of it.
     """
+    if _astray(base_url):
+        raise ValueError(f"it has an @ behind the host. {_ENCODE}")
     try:
         parts = urlsplit(base_url.strip())
     except ValueError:
@@ -93,6 +131,8 @@ def parse_address(base_url: str) -> Address:
             "it has a query (?…), which is never sent; a key belongs into the variable that "
             "api_key_env names or into headers, other fields into extra_body"
         )
+    if parts.fragment:
+        raise ValueError(f"it has a # in it. {_ENCODE}")
     host = f"[{parts.hostname}]" if ":" in parts.hostname else parts.hostname
     netloc = host if port is None else f"{host}:{port}"
     full = parts.path.rstrip("/")
@@ -111,11 +151,18 @@ def parse_address(base_url: str) -> Address:
 
 
 def mask_url(url: str) -> str:
-    """Return a URL without user, password, query and fragment."""
+    """Return a URL without user, password, query and fragment.
+
+    Nothing but the scheme is left where it cannot be told what is a password: an unescaped
+    `#`, `?` or `/` in one ends the host for every reader of URLs.
+    """
+    scheme, separator, _ = url.partition("://")
     try:
         parts = urlsplit(url)
     except ValueError:
-        return url.partition("://")[0] + "://…"
+        parts = None
+    if parts is None or not separator or _astray(url):
+        return f"{scheme}://…" if separator and scheme.isalnum() else "…"
     netloc = parts.netloc.rpartition("@")[2]
     return urlunsplit((parts.scheme, netloc, parts.path, "", ""))
 

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit.collect.journal import is_run_folder, open_run
 from evalkit.config import Config
 from evalkit.endpoints.base import EndpointOptions, resolve_target
+from evalkit.endpoints.urls import mask_target
 from evalkit.errors import UsageError
 
 
@@ -26,7 +27,7 @@ class Arm:
     """
 
     name: str
-    raw: Mapping[str, Any] | None = None
+    raw: Mapping[str, Any] | None = field(default=None, repr=False)
     recorded: Path | None = None
 
 
@@ -42,7 +43,7 @@ def resolve_arms(targets: Sequence[str], config: Config) -> list[Arm]:
         for other in arms[:index]:
             if targets[index] == targets[arms.index(other)]:
                 raise UsageError(
-                    f"'{targets[index]}' is given twice.",
+                    f"'{mask_target(targets[index])}' is given twice.",
                     hint="A comparison needs two different endpoints.",
                 )
             if arm.name == other.name:
