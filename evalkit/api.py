@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from evalkit.collect.interrupts import run_with_signals
 from evalkit.collect.preflight import Preflight
+from evalkit.collect.redaction import Redaction
 from evalkit.config import Config
 from evalkit.errors import Interrupted, UsageError
 from evalkit.results import Comparison
@@ -24,6 +25,7 @@ from evalkit.stages.collecting import (
 )
 from evalkit.stages.plan import Plan, make_plan
 from evalkit.stages.recorded import recorded_run, shared_plan
+from evalkit.stages.redacting import shared_redaction
 from evalkit.stages.tuning import fix_connections
 
 if TYPE_CHECKING:
@@ -74,6 +76,7 @@ def compare(
     plan = shared_plan(arms, config, listener.on_stage)
     folder = output or _default_output(config) / comparison_name(arms)
     settings = {"policy_hash": config.policy.fingerprint}
+    redaction = shared_redaction(arms, plan, config)
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         # What is on disk is read first: nothing is asked beside a run that is broken.
@@ -98,13 +101,14 @@ def compare(
                 stop=stop,
                 fresh=fresh,
                 settings={**settings, **fixed.settings(arm.name)},
+                redaction=redaction if config.redact else None,
             )
             _refuse_interrupted(collected)
             runs.append(collected)
         return runs
 
     runs = run_with_signals(ask)
-    return Compared(_decide(runs, plan, config, folder, listener), folder)
+    return Compared(_decide(runs, plan, config, folder, listener, redaction), folder)
 
 
 def run(
@@ -127,6 +131,7 @@ def run(
     plan = make_plan(config)
     folder = output or _default_output(config) / "runs" / arm.name
     settings = {"policy_hash": config.policy.fingerprint}
+    redaction = shared_redaction([arm], plan, config)
 
     async def ask(stop: asyncio.Event) -> CollectedRun:
         fixed = await fix_connections(
@@ -142,12 +147,13 @@ def run(
             stop=stop,
             fresh=fresh,
             settings={**settings, **fixed.settings(arm.name)},
+            redaction=redaction,
         )
 
     collected = run_with_signals(ask)
     _refuse_interrupted(collected)
     listener.on_stage("scoring")
-    return _grade(collected, plan, config)
+    return _grade(collected, plan, config, redaction)
 
 
 def check(
@@ -173,16 +179,24 @@ def check(
     return run_with_signals(ask)
 
 
-def _grade(collected: CollectedRun, plan: Plan, config: Config) -> GradedRun:
+def _grade(
+    collected: CollectedRun, plan: Plan, config: Config, redaction: Redaction | None
+) -> GradedRun:
     # Scorers and statistics cost a second to import: only after the answers are there.
     from evalkit.stages.comparing import GradedRun
     from evalkit.stages.grading import grade
 
-    return GradedRun(collected, grade(collected, plan, allow_code=config.allow_code))
+    answers = grade(collected, plan, allow_code=config.allow_code, redaction=redaction)
+    return GradedRun(collected, answers)
 
 
 def _decide(
-    runs: Sequence[CollectedRun], plan: Plan, config: Config, folder: Path, listener: Listener
+    runs: Sequence[CollectedRun],
+    plan: Plan,
+    config: Config,
+    folder: Path,
+    listener: Listener,
+    redaction: Redaction | None,
 ) -> Comparison:
     """Score all arms, compare them, and keep the result."""
     from evalkit.stages.comparing import build_comparison
@@ -190,7 +204,7 @@ def _decide(
 
     confounders = find_confounders(runs)
     listener.on_stage("scoring")
-    baseline, *candidates = (_grade(run, plan, config) for run in runs)
+    baseline, *candidates = (_grade(run, plan, config, redaction) for run in runs)
     listener.on_stage("comparing")
     comparison = build_comparison(baseline, candidates, plan, config, confounders)
     write_comparison(folder, comparison)

@@ -90,6 +90,7 @@ class Config(Checked):
     policy: Policy = Field(default_factory=lambda: Policy())
     allow_code: bool = False
     allow_confounded: bool = False
+    redact: bool = False
     output: str | None = None
 
     @property

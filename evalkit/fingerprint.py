@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
@@ -29,7 +30,25 @@ def canonical(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """Hash a value (SHA-256 of its canonical JSON, first 128 bits as hex)."""
-    return hashlib.sha256(canonical(value).encode()).hexdigest()[:_LENGTH]
+    return _sha256(value)[:_LENGTH]
+
+
+def digest_and_seal(value: Any) -> tuple[str, str]:
+    """Return the hash that may be published, and one that only who has the value can make.
+
+    They are the two halves of one SHA-256: the first says nothing of the second.
+    """
+    whole = _sha256(value)
+    return whole[:_LENGTH], whole[_LENGTH:]
+
+
+def keyed_digest(key: bytes, value: Any) -> str:
+    """Hash a value so that only who has the key can tell what was hashed (HMAC-SHA256)."""
+    return hmac.new(key, canonical(value).encode(), hashlib.sha256).hexdigest()[:_LENGTH]
+
+
+def _sha256(value: Any) -> str:
+    return hashlib.sha256(canonical(value).encode()).hexdigest()
 
 
 def prompt_hash(messages: tuple[Message, ...], sampling: Sampling) -> str:

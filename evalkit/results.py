@@ -179,7 +179,11 @@ class Threat:
 
 @dataclass(frozen=True, slots=True)
 class AnswerView:
-    """One arm's answer to one sample, for readers."""
+    """One arm's answer to one sample, for readers.
+
+    Where texts are redacted, `text_hash` and `text_length` (in characters) stand for the
+    text, and `answer` is a hash.
+    """
 
     text: str | None
     reasoning: str | None
@@ -191,11 +195,16 @@ class AnswerView:
     finish_reason: str | None
     completion_tokens: int | None
     error: str | None
+    text_hash: str | None = None
+    text_length: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class SampleView:
-    """One pair, for readers. `transition` is regression, improvement, both_right, both_wrong."""
+    """One pair, for readers. `transition` is regression, improvement, both_right, both_wrong.
+
+    `prompt_hash` stands for prompt and target where texts are redacted.
+    """
 
     sample_id: str
     taskset: str
@@ -209,6 +218,7 @@ class SampleView:
     target: str
     baseline: AnswerView
     candidate: AnswerView
+    prompt_hash: str | None = None
 
 
 SliceDimension = Literal[
@@ -329,7 +339,7 @@ class Comparison:
     """The content of `comparison.json`.
 
     `timing` and `created` hold all that depends on the clock; everything else is equal
-    for equal answers.
+    for equal answers. `redacted`: no prompt, target or answer is in it.
     """
 
     schema_version: int
@@ -348,3 +358,4 @@ class Comparison:
     notes: tuple[str, ...]
     created: str
     timing: tuple[ArmTiming, ...]
+    redacted: bool = False

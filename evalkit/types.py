@@ -106,6 +106,7 @@ class Taskset:
         measures_hallucination: Whether abstaining was possible, so that a wrong answer
             counts as an assertion of something false.
         content_hash: Hash of everything that shapes prompts and scores.
+        seal: Hash of the same that is written nowhere: only who has the content has it.
         code: Whether scoring executes answers as programs.
     """
 
@@ -121,6 +122,7 @@ class Taskset:
     content_hash: str
     code: bool = False
     path: str | None = None
+    seal: str = field(default="", repr=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -235,8 +237,30 @@ class CompletionError:
 
 
 @dataclass(frozen=True, slots=True)
+class Redacted:
+    """What is kept of an answer whose texts are not.
+
+    Hashes are keyed: equal for equal texts of one sample, and worth nothing to who has not
+    the key (`collect.redaction`). Lengths are characters. `None` means that the server sent
+    nothing there.
+
+    Attributes:
+        score: Made while the answer was in memory, since nothing can be scored later.
+    """
+
+    text: str | None
+    text_length: int | None
+    reasoning: str | None
+    reasoning_length: int | None
+    score: Score
+
+
+@dataclass(frozen=True, slots=True)
 class Completion:
-    """One record of the journal: an answer, or the reason why there is none."""
+    """One record of the journal: an answer, or the reason why there is none.
+
+    Where `redacted` is set, `text` and `reasoning` are `None` whatever was answered.
+    """
 
     sample_id: str
     taskset: str
@@ -251,6 +275,7 @@ class Completion:
     attempts: tuple[Attempt, ...]
     error: CompletionError | None = None
     logprobs: Logprobs | None = None
+    redacted: Redacted | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,6 +91,12 @@ ALLOW_CODE = click.option(
     default=None,
     help="Run code answers in the sandbox; without it the code family is left out.",
 )
+REDACT = click.option(
+    "--redact",
+    is_flag=True,
+    default=None,
+    help="Keep no prompt, target or answer, on disk or in reports: keyed hashes instead.",
+)
 FRESH = click.option("--fresh", is_flag=True, help="Throw recorded answers away and ask again.")
 OUTPUT = click.option(
     "-o",
@@ -142,6 +148,7 @@ COLLECTING = together(
     SEED,
     CONNECTIONS,
     ALLOW_CODE,
+    REDACT,
     FRESH,
     OUTPUT,
 )

@@ -6,12 +6,13 @@ from pathlib import Path
 
 import click
 
-from evalkit.cli.options import JSON, RENDERING
+from evalkit.cli.options import JSON, REDACT, RENDERING
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @RENDERING
+@REDACT
 @JSON
 def report(
     folder: Path,
@@ -19,13 +20,20 @@ def report(
     html_path: Path | None,
     md_path: Path | None,
     junit_path: Path | None,
+    redact: bool | None,
     as_json: bool,
 ) -> None:
-    """Render the comparison in FOLDER again; nothing is asked and nothing is decided anew."""
+    """Render the comparison in FOLDER again; nothing is asked and nothing is decided anew.
+
+    With --redact no prompt, target or answer is shown; FOLDER itself keeps what it holds.
+    """
     from evalkit.cli.results import show_comparison
     from evalkit.report.store import load_comparison
+    from evalkit.stages.redacting import redact_comparison
     from evalkit.stages.writing import Destinations
 
     comparison = load_comparison(folder)
+    if redact:
+        comparison = redact_comparison(comparison)
     also = Destinations(html_path, md_path, junit_path)
     show_comparison(comparison, folder, lang=lang, also=also, as_json=as_json)

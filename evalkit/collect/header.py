@@ -11,6 +11,7 @@ from typing import Any
 
 from evalkit import __version__
 from evalkit.collect.journal import RunFolder
+from evalkit.collect.redaction import KEY_VARIABLE
 from evalkit.endpoints.base import Endpoint
 from evalkit.errors import FingerprintMismatch, StoreError
 from evalkit.fingerprint import identity_key
@@ -66,7 +67,8 @@ def identity_of(header: Mapping[str, Any]) -> Identity:
 def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
     """Write a run's header, unless the folder belongs to another endpoint or settings.
 
-    `identity_key` must be equal, and so must `sampling` for every taskset that both know.
+    `identity_key` must be equal, and so must `redaction`, and `sampling` for every taskset
+    that both know.
     Other tasksets and more samples are fine; what is known of earlier ones is kept.
 
     Args:
@@ -81,6 +83,7 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
     if old is None:
         folder.write_header(header)
         return
+    _refuse_other_redaction(folder, old.get("redaction"), header.get("redaction"))
     old_sampling = old.get("sampling", {})
     differences = _differences("", old.get("identity_key", {}), header["identity_key"])
     for taskset in sorted(set(old_sampling) & set(header["sampling"])):
@@ -93,8 +96,41 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
             hint="Use --fresh to throw them away, or another --output.",
         )
     merged = {**old_sampling, **header["sampling"]}
-    created = old.get("created", header["created"])
-    folder.write_header({**header, "sampling": merged, "created": created})
+    new = {**header, "sampling": merged, "created": old.get("created", header["created"])}
+    if "redaction" in header:
+        scorers = {**old["redaction"]["scorers"], **header["redaction"]["scorers"]}
+        new["redaction"] = {**header["redaction"], "scorers": scorers}
+    folder.write_header(new)
+
+
+def _refuse_other_redaction(
+    folder: RunFolder, old: Mapping[str, Any] | None, new: Mapping[str, Any] | None
+) -> None:
+    """Refuse to mix texts with hashes, hashes of two keys, and scores of two scorers."""
+    away = "Use --fresh to throw them away, or another --output."
+    if (old is None) != (new is None):
+        holds, flag = ("texts", "without") if old is None else ("redacted answers", "with")
+        raise FingerprintMismatch(
+            f"{folder.path} holds {holds}: it goes on {flag} --redact.", hint=away
+        )
+    if old is None or new is None:
+        return
+    if (old["version"], old["key_check"]) != (new["version"], new["key_check"]):
+        raise FingerprintMismatch(
+            f"{folder.path} holds answers that were redacted with another secret.",
+            hint=f"Set {KEY_VARIABLE} to what it was then. {away}",
+        )
+    changed = [
+        f"{name} {scorer} → {new['scorers'][name]}"
+        for name, scorer in sorted(old["scorers"].items())
+        if new["scorers"].get(name, scorer) != scorer
+    ]
+    if changed:
+        raise FingerprintMismatch(
+            f"{folder.path} holds redacted answers with scores of other scorers "
+            f"({', '.join(changed)}), and no texts to score again.",
+            hint=away,
+        )
 
 
 def _differences(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

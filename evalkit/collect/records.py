@@ -9,7 +9,19 @@ from typing import Any
 import orjson
 
 from evalkit.errors import StoreError
-from evalkit.types import Attempt, Completion, CompletionError, Logprobs, Timing, Usage
+from evalkit.types import (
+    Attempt,
+    Completion,
+    CompletionError,
+    Flag,
+    Logprobs,
+    Outcome,
+    Redacted,
+    Score,
+    ScoreStatus,
+    Timing,
+    Usage,
+)
 
 
 def encode(completion: Completion) -> bytes:
@@ -47,8 +59,9 @@ def decode(line: bytes) -> Completion:
             attempts=tuple(Attempt(**attempt) for attempt in data["attempts"]),
             error=None if error is None else CompletionError(**error),
             logprobs=_logprobs(data.get("logprobs")),
+            redacted=_redacted(data.get("redacted")),
         )
-    except (orjson.JSONDecodeError, KeyError, TypeError) as error:
+    except (ValueError, KeyError, TypeError) as error:
         raise StoreError(f"Not a record of a completion: {error}.") from error
 
 
@@ -61,6 +74,30 @@ def _logprobs(data: Any) -> Logprobs | None:
         logprobs=tuple(data["logprobs"]),
         top=None if top is None else tuple(tuple(map(tuple, likeliest)) for likeliest in top),
     )
+
+
+def decode_score(data: Mapping[str, Any]) -> Score:
+    """Read a score from JSON.
+
+    Raises:
+        ValueError: For an outcome, status or flag that is none; `KeyError` and `TypeError`
+            for missing and unknown fields.
+    """
+    outcome = data["outcome"]
+    return Score(
+        **{
+            **data,
+            "status": ScoreStatus(data["status"]),
+            "outcome": None if outcome is None else Outcome(outcome),
+            "flags": tuple(Flag(flag) for flag in data["flags"]),
+        }
+    )
+
+
+def _redacted(data: Mapping[str, Any] | None) -> Redacted | None:
+    if data is None:
+        return None
+    return Redacted(**{**data, "score": decode_score(data["score"])})
 
 
 def _whole(value: Any) -> Any:

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from evalkit.collect.redaction import Redaction
 from evalkit.fingerprint import prompt_hash, request_fingerprint
 from evalkit.types import Identity, Request, Sample, Sampling, Taskset
 
@@ -16,6 +17,7 @@ def build_requests(
     sampling_for: Callable[[Taskset], Sampling],
     epochs: int,
     seed: int,
+    redaction: Redaction | None = None,
 ) -> list[Request]:
     """List what an endpoint is asked, in the order in which it is asked.
 
@@ -29,6 +31,7 @@ def build_requests(
         epochs: Repeats of each sample, counted from 0. Each has its own sampling seed,
             since equal seeds give equal texts.
         seed: Of the order.
+        redaction: Keys the hashes of prompts, where texts are not kept.
 
     Raises:
         ValueError: When `epochs` is not positive, or a sample occurs twice.
@@ -46,11 +49,22 @@ def build_requests(
     if len(seen) != len(samples):
         raise ValueError("a sample occurs twice in the tasksets")
     random.Random(seed).shuffle(samples)
-    return [_request(sample, sampling, epoch, identity) for sample, sampling, epoch in samples]
+    return [
+        _request(sample, sampling, epoch, identity, redaction)
+        for sample, sampling, epoch in samples
+    ]
 
 
-def _request(sample: Sample, sampling: Sampling, epoch: int, identity: Identity) -> Request:
+def _request(
+    sample: Sample,
+    sampling: Sampling,
+    epoch: int,
+    identity: Identity,
+    redaction: Redaction | None,
+) -> Request:
     prompt = prompt_hash(sample.messages, sampling)
+    if redaction is not None:
+        prompt = redaction.prompt(sample.taskset, prompt)
     return Request(
         sample_id=sample.id,
         taskset=sample.taskset,

@@ -44,6 +44,8 @@ _OVERLOADED = frozenset({503, 504, 529})
 _OPENING_SECONDS = 2.0
 
 Sleep = Callable[[float], Awaitable[object]]
+Keep = Callable[[Completion], Awaitable[Completion]]
+"""Says what is journaled of a completion; it must not block the event loop."""
 
 _log = logging.getLogger(__name__)
 
@@ -58,6 +60,7 @@ async def collect(
     stop: asyncio.Event,
     sleep: Sleep = asyncio.sleep,
     rng: random.Random | None = None,
+    keep: Keep | None = None,
 ) -> RunSummary:
     """Ask an endpoint everything that the folder has no answer to.
 
@@ -72,6 +75,8 @@ async def collect(
         stop: When set, requests in flight are finished and no other is begun.
         sleep: Waits; replaced in tests.
         rng: For the jitter of waits.
+        keep: What is journaled of a completion; all of it when there is none. Its time
+            counts as the request's: no other takes its place meanwhile.
 
     Raises:
         AuthError: At the first refusal of the key.
@@ -87,7 +92,7 @@ async def collect(
     reused = len(requests) - len(pending)
     del known
     on_event(Planned(total=len(requests), reused=reused))
-    run = _Run(endpoint, folder, limits, on_event, stop, sleep, rng or random.Random())
+    run = _Run(endpoint, folder, limits, on_event, stop, sleep, rng or random.Random(), keep)
     summary = await run.drive(pending, reused)
     on_event(Finished(summary))
     return summary
@@ -105,6 +110,7 @@ class _Run:
         stop: asyncio.Event,
         sleep: Sleep,
         rng: random.Random,
+        keep: Keep | None,
     ) -> None:
         self._endpoint = endpoint
         self._folder = folder
@@ -113,6 +119,7 @@ class _Run:
         self._stop = stop
         self._sleep = sleep
         self._rng = rng
+        self._keep = keep
         self._total = self._reused = self._answered = 0
         self._retries = self._prompt_tokens = self._completion_tokens = 0
         self._failures: Counter[str] = Counter()
@@ -159,6 +166,8 @@ class _Run:
             completion = await self._complete(request)
             if completion is None:
                 return
+            if self._keep is not None:
+                completion = await self._keep(completion)
             self._settle(completion)
             await self._vitals.make_sure(completion, kept=self._reused > 0)
 

@@ -65,7 +65,7 @@ class Pair:
     @property
     def same_text(self) -> bool:
         """Whether both arms answered word for word alike."""
-        return self.baseline.completion.text == self.candidate.completion.text
+        return _said(self.baseline.completion) == _said(self.candidate.completion)
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +110,12 @@ def pair(
         else:
             pairs.append(Pair(samples[key[:2]], key[2], baseline[key], candidate[key]))
     return Pairing(tuple(pairs), tuple(exclusions))
+
+
+def _said(completion: Completion) -> str | None:
+    """Return an answer's text, or its hash where the texts of both arms are redacted."""
+    redacted = completion.redacted
+    return completion.text if redacted is None else redacted.text
 
 
 def _exclusion(

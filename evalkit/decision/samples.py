@@ -33,6 +33,8 @@ def _sample_view(pair: Pair, moved_as: Transition) -> SampleView:
     worse = pair.baseline if moved_as == "improvement" else pair.candidate
     if moved_as == "missing" and not pair.candidate.missing:
         worse = pair.baseline
+    redacted = pair.baseline.completion.redacted is not None
+    prompt = tuple({"role": m.role, "content": m.content} for m in sample.messages)
     return SampleView(
         sample_id=sample.id,
         taskset=sample.taskset,
@@ -42,16 +44,17 @@ def _sample_view(pair: Pair, moved_as: Transition) -> SampleView:
         epoch=pair.epoch,
         transition=moved_as,
         cause=cause(worse),
-        prompt=tuple({"role": m.role, "content": m.content} for m in sample.messages),
-        target=_shown_target(sample.target),
+        prompt=() if redacted else prompt,
+        target="" if redacted else _shown_target(sample.target),
         baseline=_answer_view(pair.baseline),
         candidate=_answer_view(pair.candidate),
+        prompt_hash=pair.baseline.completion.prompt_hash if redacted else None,
     )
 
 
 def _answer_view(answer: Answer) -> AnswerView:
     completion, score = answer.completion, answer.score
-    error = completion.error
+    error, kept = completion.error, completion.redacted
     return AnswerView(
         text=completion.text,
         reasoning=completion.reasoning,
@@ -63,6 +66,8 @@ def _answer_view(answer: Answer) -> AnswerView:
         finish_reason=completion.finish_reason,
         completion_tokens=completion.usage.completion_tokens,
         error=f"{error.kind}: {error.message}" if error is not None else None,
+        text_hash=kept.text if kept is not None else None,
+        text_length=kept.text_length if kept is not None else None,
     )
 
 

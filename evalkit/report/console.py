@@ -48,6 +48,8 @@ def render_console(view: View, width: int, color: bool) -> str:
         _print_reasons(console, view.candidates[0])
     if len(view.candidates) == 1:
         console.print(Text(f"{view.ui['recommendation']}: {view.recommendation}"))
+    if view.redacted:
+        console.print(Text(view.redacted))
     for block in view.candidates:
         console.print()
         if len(view.candidates) > 1:

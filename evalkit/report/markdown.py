@@ -59,6 +59,9 @@ def _lines(view: View, flips_shown: int) -> Iterator[str]:
     if len(view.candidates) == 1:
         yield f"{ui['recommendation']}: {escaped(view.recommendation)}"
         yield ""
+    if view.redacted:
+        yield escaped(view.redacted)
+        yield ""
     for block in view.candidates:
         if len(view.candidates) > 1:
             yield f"### {block.gate.icon} {escaped(block.gate.word)}: {escaped(block.title)}"

@@ -327,6 +327,7 @@ class View:
     """All that a renderer may show. `ui` holds the fixed words of the page.
 
     `created` is for people, `timestamp` is the same moment in ISO 8601 (empty if unknown).
+    `redacted` says that no text is shown; empty when texts are.
     """
 
     lang: str
@@ -351,4 +352,5 @@ class View:
     timestamp: str
     evalkit_version: str
     policy_hash: str
+    redacted: str
     ui: Mapping[str, str]

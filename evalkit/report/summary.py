@@ -34,6 +34,7 @@ def summary(view: View) -> dict[str, Any]:
         "baseline": view.baseline,
         "policy_hash": view.policy_hash,
         "created": view.created,
+        "redacted": bool(view.redacted),
         "candidates": [_candidate(block) for block in view.candidates],
     }
 

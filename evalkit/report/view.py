@@ -100,6 +100,7 @@ def build_view(comparison: Comparison, lang: str = "en") -> View:
         timestamp=_iso(comparison.created),
         evalkit_version=one_line(comparison.evalkit_version),
         policy_hash=one_line(comparison.policy_hash),
+        redacted=words("redacted") if comparison.redacted else "",
         ui=words.ui(),
     )
 

@@ -7,9 +7,10 @@ from pathlib import Path
 
 import orjson
 
+from evalkit.collect.records import decode_score
 from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
-from evalkit.types import Flag, Outcome, Score, ScoreStatus
+from evalkit.types import Score
 
 SCORES = "scores.jsonl"
 
@@ -45,15 +46,6 @@ def read_scores(folder: Path) -> Iterator[Score]:
 
 def _decode(line: bytes, where: str) -> Score:
     try:
-        data = orjson.loads(line)
-        outcome = data["outcome"]
-        return Score(
-            **{
-                **data,
-                "status": ScoreStatus(data["status"]),
-                "outcome": None if outcome is None else Outcome(outcome),
-                "flags": tuple(Flag(flag) for flag in data["flags"]),
-            }
-        )
+        return decode_score(orjson.loads(line))
     except (ValueError, TypeError, KeyError) as error:
         raise StoreError(f"{where} is not a score: {error}.") from error

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -12,12 +13,14 @@ from evalkit.collect.events import Event, Limits, RunSummary
 from evalkit.collect.header import adopt_header, identity_of, make_header
 from evalkit.collect.journal import RunFolder, open_run
 from evalkit.collect.preflight import Preflight, preflight
+from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
 from evalkit.collect.requests import build_requests
 from evalkit.collect.runner import collect
 from evalkit.config import Config
 from evalkit.endpoints.base import parse_endpoint
 from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.plan import Plan
+from evalkit.stages.redacting import Keeper, scorers_of
 from evalkit.types import Completion, Identity, Request
 
 OnEvent = Callable[[str, Event], None]
@@ -35,6 +38,7 @@ class CollectedRun:
         folder: Where its answers are.
         requests: What it was asked.
         summary: What this call did; `None` for a recorded run.
+        redaction: Keys of its hashes; `None` when its texts are kept.
     """
 
     arm: str
@@ -43,6 +47,7 @@ class CollectedRun:
     folder: RunFolder
     requests: tuple[Request, ...]
     summary: RunSummary | None = None
+    redaction: Redaction | None = None
 
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""
@@ -79,6 +84,7 @@ async def collect_arm(
     stop: asyncio.Event,
     fresh: bool,
     settings: Mapping[str, Any],
+    redaction: Redaction | None = None,
 ) -> CollectedRun:
     """Ask one endpoint everything that its folder has no answer to.
 
@@ -92,6 +98,7 @@ async def collect_arm(
         stop: When set, what is in flight is finished and the rest is left.
         fresh: Throw away what the folder holds.
         settings: Recorded in the header (policy hash and the like).
+        redaction: Keys under which texts are kept as hashes; `None` keeps the texts.
 
     Raises:
         EndpointError: When the endpoint is down or refuses.
@@ -100,29 +107,38 @@ async def collect_arm(
     if arm.raw is None:
         raise ValueError("a recorded run cannot be collected again")
     folder = RunFolder.create_or_open(path)
-    endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, folder.log_path, notify))
-    with folder:
+    # An engine's log may hold what it was asked.
+    log_path = folder.log_path if redaction is None else None
+    endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, log_path, notify))
+    keeper = None if redaction is None else Keeper(plan, redaction)
+    with folder, keeper or nullcontext():
         if fresh:
             folder.discard()
         async with endpoint:
             identity = await endpoint.identity()
             sampling = {t.name: plan.sampling_for(t) for t in plan.tasksets}
             header = make_header(
-                endpoint, identity, sampling, plan=plan.record(), settings=dict(settings)
+                endpoint,
+                identity,
+                sampling,
+                plan=plan.record(),
+                settings=dict(settings),
+                **_redaction_record(plan, redaction),
             )
             adopt_header(folder, header)
-            requests = build_requests(
-                plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed
-            )
+            requests = _requests(plan, identity, redaction)
             summary = await collect(
-                endpoint,
+                endpoint if redaction is None else quiet(endpoint),
                 requests,
                 folder,
                 limits=_limits(config),
                 on_event=lambda event: on_event(arm.name, event),
                 stop=stop,
+                keep=keeper,
             )
-    return CollectedRun(arm.name, endpoint.label, identity, folder, tuple(requests), summary)
+    return CollectedRun(
+        arm.name, endpoint.label, identity, folder, tuple(requests), summary, redaction
+    )
 
 
 def load_run(arm: Arm, plan: Plan) -> CollectedRun:
@@ -136,9 +152,22 @@ def load_run(arm: Arm, plan: Plan) -> CollectedRun:
     folder = open_run(arm.recorded)
     header = folder.read_header() or {}
     identity = identity_of(header)
-    requests = build_requests(plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed)
+    redaction = recorded_redaction(header, plan.tasksets, str(arm.recorded))
+    requests = tuple(_requests(plan, identity, redaction))
     label = str(header.get("endpoint", {}).get("label", arm.name))
-    return CollectedRun(arm.name, label, identity, folder, tuple(requests))
+    return CollectedRun(arm.name, label, identity, folder, requests, redaction=redaction)
+
+
+def _requests(plan: Plan, identity: Identity, redaction: Redaction | None) -> list[Request]:
+    return build_requests(
+        plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed, redaction
+    )
+
+
+def _redaction_record(plan: Plan, redaction: Redaction | None) -> dict[str, Any]:
+    if redaction is None:
+        return {}
+    return {"redaction": {**redaction.record(), "scorers": scorers_of(plan)}}
 
 
 def unanswered(run: CollectedRun, completions: Sequence[Completion]) -> int:

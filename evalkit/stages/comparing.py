@@ -82,6 +82,7 @@ def build_comparison(
         notes=(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timing=tuple(arm_timing(arm.run.arm, arm.completions) for arm in arms),
+        redacted=any(c.redacted is not None for arm in arms for c in arm.completions),
     )
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from evalkit.collect.autotune import Tuning, find_connections
 from evalkit.collect.journal import is_run_folder, open_run
+from evalkit.collect.redaction import quiet
 from evalkit.collect.requests import build_requests
 from evalkit.config import Config
 from evalkit.endpoints.base import parse_endpoint
@@ -116,7 +117,8 @@ async def _tune(
         requests = build_requests(
             plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed
         )
-        return await find_connections(endpoint, requests, stop=stop)
+        asked = quiet(endpoint) if config.redact else endpoint
+        return await find_connections(asked, requests, stop=stop)
 
 
 def _words(connections: int) -> str:

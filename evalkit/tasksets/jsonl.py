@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -11,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalkit.errors import TasksetError
-from evalkit.fingerprint import digest
+from evalkit.fingerprint import digest_and_seal
 from evalkit.tasksets.generators.base import Made, take
 from evalkit.types import Family, Language, Message, Sample, Taskset
 from evalkit.yamlfile import explain_validation
@@ -118,10 +119,13 @@ def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Tasks
     ]
     samples = tuple(_made_sample(head, one) for one in made)
     content = [[one.id, dict(one.draft.target)] for one in made]
-    return _taskset(head, folder, samples, content)
+    # Everybody can make these samples; the seal stays when more of them are asked.
+    _, seal = digest_and_seal({"head": _shaping(head), "seed": seed})
+    return replace(_taskset(head, folder, samples, content), seal=seal)
 
 
 def _taskset(head: Head, folder: Path, samples: tuple[Sample, ...], rows: list[Any]) -> Taskset:
+    content_hash, seal = digest_and_seal({"head": _shaping(head), "rows": rows})
     return Taskset(
         name=head.name,
         version=head.version,
@@ -132,9 +136,10 @@ def _taskset(head: Head, folder: Path, samples: tuple[Sample, ...], rows: list[A
         margin=head.margin,
         measures_hallucination=head.measures_hallucination,
         samples=samples,
-        content_hash=digest({"head": _shaping(head), "rows": rows}),
+        content_hash=content_hash,
         code=head.code or head.scorer in RUNS_CODE,
         path=str(folder),
+        seal=seal,
     )
 
 
