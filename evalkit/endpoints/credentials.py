@@ -25,6 +25,7 @@ _HEADER_VALUE = re.compile(r"[\t\x20-\x7e\x80-\xff]*")
 _KEY = re.compile(r"[\x21-\x7e]+")
 # Shorter values of variables are switches and numbers.
 _LEAST = 8
+_MOST_READ = 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,10 +93,13 @@ class Credentials:
         return self.secrets.scrub(text)
 
     def scrub_body(self, body: bytes) -> bytes:
-        """Return what a server sent without any secret, before anything of it is cut off."""
+        """Return what a server sent without any secret, before anything of it is told in part.
+
+        A longer page than any server has is cut off: nobody reads it.
+        """
         if not self.secrets:
             return body
-        text = body.decode("utf-8", "surrogateescape")
+        text = body[:_MOST_READ].decode("utf-8", "surrogateescape")
         return self.secrets.scrub(text).encode("utf-8", "surrogateescape")
 
     def scrub_reply(self, reply: Reply) -> Reply:

@@ -20,6 +20,7 @@ from urllib.parse import quote, quote_plus
 MASK: Final = "***"
 # A shorter part of a key is no key: OpenAI itself shows four characters of each end.
 _PART: Final = 8
+_CODED_PART: Final = 12
 # Shorter values are placeholders (EMPTY, none) or words that an answer may need.
 _LEAST: Final = 6
 _PREFIX: Final = re.compile(r"(?:[A-Za-z0-9]{1,8}[-_])+")
@@ -50,7 +51,9 @@ class Secrets:
         for pattern in self._patterns:
             text = pattern.sub(MASK, text)
         for value in self._values:
-            text = _mask_parts(text, value, _windows(value))
+            text = _mask_parts(text, value, _windows(value, _PART))
+            for form in _encodings(value):
+                text = _mask_parts(text, form, _windows(form, _CODED_PART))
         return text
 
     def scrub_answer(self, text: str) -> str:
@@ -127,9 +130,9 @@ def _encodings(value: str) -> Iterator[str]:
             yield inner.translate(str.maketrans("+/", "-_"))
 
 
-def _windows(value: str) -> list[str]:
-    """Return every part of the least length."""
-    return [value[i : i + _PART] for i in range(len(value) - _PART + 1)]
+def _windows(value: str, length: int) -> list[str]:
+    """Return every part of a length."""
+    return [value[i : i + length] for i in range(len(value) - length + 1)]
 
 
 def _pieces(value: str) -> Iterator[str]:
@@ -151,17 +154,18 @@ def _mask_parts(text: str, value: str, parts: Iterable[str]) -> str:
     for part in parts:
         place = text.find(part)
         while place >= 0:
-            start, end = _stretch(text, value, place, value.index(part))
+            start, end = _stretch(text, value, place, part)
             text = text[:start] + MASK + text[end:]
             place = text.find(part, start + len(MASK))
     return text
 
 
-def _stretch(text: str, value: str, place: int, within: int) -> tuple[int, int]:
+def _stretch(text: str, value: str, place: int, part: str) -> tuple[int, int]:
+    within = value.index(part)
     start, first = place, within
     while start > 0 and first > 0 and text[start - 1] == value[first - 1]:
         start, first = start - 1, first - 1
-    end, last = place + _PART, within + _PART
+    end, last = place + len(part), within + len(part)
     while end < len(text) and last < len(value) and text[end] == value[last]:
         end, last = end + 1, last + 1
     return start, end

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from evalkit.endpoints.urls import mask_url, parse_address, url_name
+from evalkit.endpoints.urls import mask_url, parse_address, split_target, url_name
 from evalkit.errors import UsageError
 
 
@@ -98,3 +98,32 @@ def test_a_bad_url_is_masked_in_its_error(url: str, words: str) -> None:
     assert words in str(caught.value)
     assert "secret" not in str(caught.value)
     assert "secret" not in repr(caught.value.__cause__)
+
+
+@pytest.mark.parametrize(
+    ("url", "masked"),
+    [
+        ("http://u:p@ss@h:1/v1", "http://h:1/v1"),
+        ("http://u:p#ss@h/v1", "http://…"),
+        ("http://u:p?ss@h/v1", "http://…"),
+        ("http://u:p/ss@h/v1", "http://…"),
+        ("u:p@h/v1", "…"),
+        ("http://h:1/v1?key=secret#m", "http://h:1/v1"),
+    ],
+)
+def test_a_mask_leaves_nothing_that_may_be_a_password(url: str, masked: str) -> None:
+    assert mask_url(url) == masked
+
+
+@pytest.mark.parametrize("url", ["http://u:p#ss@h", "http://u:1/ss@h", "http://h/v1#m"])
+def test_an_address_that_a_password_splits_is_refused(url: str) -> None:
+    with pytest.raises(ValueError, match="%23 %3F %2F %40") as caught:
+        parse_address(url)
+    assert "ss" not in str(caught.value).replace("password", "")
+
+
+def test_a_model_may_have_an_at_sign_where_no_password_can_be() -> None:
+    for url in ("http://localhost:8000", "http://h", "https://me:pw@h"):
+        assert split_target(f"{url}#org/model@main") == (url, "org/model@main")
+    with pytest.raises(UsageError, match="configuration file"):
+        split_target("http://gpu:8000#org/model@main")
