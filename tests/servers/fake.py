@@ -26,7 +26,8 @@ __all__ = ["KINDS", "FakeServer", "Fault", "Script"]
 
 @dataclass(frozen=True)
 class Fault:
-    """Goes wrong for prompts that contain `match`: one of KINDS, or `leak` (repeats the key).
+    """Goes wrong for prompts that contain `match`: one of KINDS, `leak` (repeats the key)
+    or `quote` (repeats the prompt).
 
     `times` is how many tries of each prompt are hit (`None`: all of them), `rate` is the
     share of prompts that are hit at all, chosen by their hash and so always the same.
@@ -184,6 +185,11 @@ class Server:
         if fault.kind == "leak":
             said = f"bad key {scene.request.headers.get('Authorization')}"
             return web.json_response({"error": {"message": said}}, status=400)
+        kind, _, status_text = fault.kind.partition("-")
+        if kind == "quote":
+            said = (await scene.request.json())["messages"][-1]["content"]
+            error = {"error": {"message": f"I do not like: {said}"}}
+            return web.json_response(error, status=int(status_text))
         headers = {"Retry-After": retry_after(fault.retry_after)} if fault.retry_after else {}
         if fault.kind in STATUSES:
             status, text = STATUSES[fault.kind]
