@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -138,7 +139,10 @@ def leaked(folder: Path, *outputs: str) -> Iterator[tuple[str, str]]:
 
 def test_no_word_of_a_prompt_target_or_answer_is_left(evalkit: Run, tmp_path: Path) -> None:
     sets = write_sets(tmp_path / "sets", 30)
-    echo = (Fault("quote", match="patient 7 "), Fault("500", match="patient 8 ", times=1))
+    echo = (
+        Fault("quote-400", match="patient 7 "),
+        Fault("quote-503", match="patient 8 ", times=1),
+    )
     with FakeServer(script(30, 0, faults=echo)) as a, FakeServer(script(30, 12)) as b:
         words = (
             "compare", f"{a.url}#fake", f"{b.url}#fake", "-t", f"{sets[0]},{sets[1]}",
@@ -225,6 +229,20 @@ def test_a_report_of_a_plain_comparison_without_its_texts(
     assert pages[0] == pages[1]
     assert re.search("redacted: 17 characters, hash [0-9a-f]{12}", pages[0])
     assert before == (tmp_path / "o/comparison.json").read_bytes()
+
+
+@pytest.mark.parametrize("status", [401, 404])
+def test_an_error_that_ends_a_run_quotes_nothing(tmp_path: Path, status: int) -> None:
+    tasks = [str(write_sets(tmp_path / "sets", 2)[0])]
+    faults = (Fault(f"quote-{status}", match="patient"),)
+    words = "its words are redacted"
+    with (
+        FakeServer(script(2, 0, faults=faults)) as a,
+        pytest.raises(EvalKitError, match=words) as e,
+    ):
+        api.run(f"{a.url}#fake", settings(tasks=tasks, redact=True), output=tmp_path / "o")
+    told = "".join(traceback.format_exception(e.value))
+    assert list(leaked(tmp_path / "o", told)) == []
 
 
 def test_what_a_folder_holds_is_not_mixed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

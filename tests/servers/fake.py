@@ -27,7 +27,7 @@ __all__ = ["KINDS", "FakeServer", "Fault", "Script"]
 @dataclass(frozen=True)
 class Fault:
     """Goes wrong for prompts that contain `match`: one of KINDS, `leak` (repeats the key)
-    or `quote` (repeats the prompt).
+    or `quote-STATUS` (repeats the prompt).
 
     `times` is how many tries of each prompt are hit (`None`: all of them), `rate` is the
     share of prompts that are hit at all, chosen by their hash and so always the same.
