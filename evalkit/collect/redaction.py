@@ -96,11 +96,19 @@ class Redaction:
         """
         text, reasoning = completion.text, completion.reasoning
         finish, error = completion.finish_reason, completion.error
-        return replace(
-            completion,
+        # Field by field, so that nothing is kept that nobody has thought of.
+        return Completion(
+            sample_id=completion.sample_id,
+            taskset=completion.taskset,
+            epoch=completion.epoch,
+            prompt_hash=completion.prompt_hash,
+            fingerprint=completion.fingerprint,
             text=None,
             reasoning=None,
-            finish_reason=None if finish is None else _word(finish),
+            finish_reason=None if finish is None else plain_word(finish),
+            usage=completion.usage,
+            timing=completion.timing,
+            attempts=completion.attempts,
             error=None if error is None else _without_words(error),
             redacted=Redacted(
                 text=self._hash(completion, "text", text),
@@ -119,9 +127,21 @@ class Redaction:
     def _score(self, completion: Completion, score: Score) -> Score:
         reason = score.reason
         if reason is not None and score.status is ScoreStatus.UNSCORED:
-            reason = _word(reason)
-        answer = self._hash(completion, "answer", score.answer)
-        return replace(score, answer=answer, explanation="", reason=reason)
+            reason = plain_word(reason)
+        return Score(
+            sample_id=score.sample_id,
+            taskset=score.taskset,
+            epoch=score.epoch,
+            fingerprint=score.fingerprint,
+            scorer=score.scorer,
+            scorer_version=score.scorer_version,
+            status=score.status,
+            outcome=score.outcome,
+            value=score.value,
+            answer=self._hash(completion, "answer", score.answer),
+            flags=score.flags,
+            reason=reason,
+        )
 
     def _hash(self, completion: Completion, what: str, text: str | None) -> str | None:
         if text is None:
@@ -226,5 +246,6 @@ def _said(kind: str, status: int | None) -> str:
     return f"{_REASONS.get(kind, kind)}{told}; its words are redacted."
 
 
-def _word(text: str) -> str:
+def plain_word(text: str) -> str:
+    """Return a word of a protocol (`stop`, `extraction`), and no text that stands for one."""
     return text if _WORD.fullmatch(text) else "redacted"

@@ -20,7 +20,7 @@ from evalkit.config import Config
 from evalkit.endpoints.base import parse_endpoint
 from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.plan import Plan
-from evalkit.stages.redacting import Keeper, scorers_of
+from evalkit.stages.redacting import keeper, scorers_of
 from evalkit.types import Completion, Identity, Request
 
 OnEvent = Callable[[str, Event], None]
@@ -110,8 +110,8 @@ async def collect_arm(
     # An engine's log may hold what it was asked.
     log_path = folder.log_path if redaction is None else None
     endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, log_path, notify))
-    keeper = None if redaction is None else Keeper(plan, redaction)
-    with folder, keeper or nullcontext():
+    keeping = nullcontext() if redaction is None else keeper(plan, redaction)
+    with folder, keeping as keep:
         if fresh:
             folder.discard()
         async with endpoint:
@@ -134,7 +134,7 @@ async def collect_arm(
                 limits=_limits(config),
                 on_event=lambda event: on_event(arm.name, event),
                 stop=stop,
-                keep=keeper,
+                keep=keep,
             )
     return CollectedRun(
         arm.name, endpoint.label, identity, folder, tuple(requests), summary, redaction

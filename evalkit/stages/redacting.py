@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import replace
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from evalkit.collect.journal import open_run
-from evalkit.collect.redaction import Redaction, read_secret, recorded_redaction
+from evalkit.collect.redaction import Redaction, plain_word, read_secret, recorded_redaction
+from evalkit.collect.runner import Keep
 from evalkit.config import Config
 from evalkit.errors import StoreError
 from evalkit.fingerprint import digest, keyed_digest
@@ -21,47 +22,36 @@ from evalkit.stages.plan import Plan
 from evalkit.types import Completion
 
 
-class Keeper:
-    """Scores completions while their texts are in memory, and hands on what may be kept.
+@contextmanager
+def keeper(plan: Plan, redaction: Redaction) -> Iterator[Keep]:
+    """Score completions while their texts are in memory, and hand on what may be kept.
 
     Threads do it, so that neither a long answer nor a program in the sandbox holds up the
     others; there are no more of them than processors, since a program that waits for its
-    turn would run out of time.
+    turn would run out of time. In the end, what was not begun is dropped, as whoever waits
+    for it is.
     """
+    # Scorers are slow to import: only a redacted run needs them before its end.
+    from evalkit.scoring.base import SCORERS
+    from evalkit.scoring.judging import judge
 
-    def __init__(self, plan: Plan, redaction: Redaction) -> None:
-        # Scorers are slow to import: only a redacted run needs them before its end.
-        from evalkit.scoring.base import SCORERS
+    samples = plan.samples()
+    scorers = {taskset.name: SCORERS.get(taskset.scorer) for taskset in plan.tasksets}
+    pool = ThreadPoolExecutor(os.cpu_count(), thread_name_prefix="evalkit-score")
 
-        self._redaction = redaction
-        self._samples = plan.samples()
-        self._scorers = {taskset.name: SCORERS.get(taskset.scorer) for taskset in plan.tasksets}
-        workers = os.cpu_count() or 1
-        self._pool = ThreadPoolExecutor(workers, thread_name_prefix="evalkit-score")
+    def score(completion: Completion) -> Completion:
+        sample = samples[completion.taskset, completion.sample_id]
+        return redaction.completion(
+            completion, judge(sample, completion, scorers[completion.taskset])
+        )
 
-    async def __call__(self, completion: Completion) -> Completion:
-        """Return the completion with its score and without its texts."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(self._pool, self._keep, completion)
+    async def keep(completion: Completion) -> Completion:
+        return await asyncio.get_running_loop().run_in_executor(pool, score, completion)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
-        """End the threads; what was not begun is dropped, as whoever waits for it is."""
-        self._pool.shutdown(wait=False, cancel_futures=True)
-
-    def _keep(self, completion: Completion) -> Completion:
-        from evalkit.scoring.judging import judge
-
-        sample = self._samples[completion.taskset, completion.sample_id]
-        score = judge(sample, completion, self._scorers[completion.taskset])
-        return self._redaction.completion(completion, score)
+    try:
+        yield keep
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
 
 
 def scorers_of(plan: Plan) -> dict[str, str]:
@@ -111,7 +101,7 @@ def redact_comparison(comparison: Comparison) -> Comparison:
     """
     if comparison.redacted:
         return comparison
-    seals = [[sample for sample in _texts(result.samples)] for result in comparison.results]
+    seals = [_texts(result.samples) for result in comparison.results]
     secret = (read_secret() or "").encode()
     key = keyed_digest(secret, ["report", digest(["report", seals])]).encode()
     results = tuple(
@@ -121,7 +111,7 @@ def redact_comparison(comparison: Comparison) -> Comparison:
     return replace(comparison, results=results, redacted=True)
 
 
-def _texts(samples: Sequence[SampleView]) -> list[Any]:
+def _texts(samples: Sequence[SampleView]) -> list[list[Any]]:
     return [
         [s.sample_id, [dict(m) for m in s.prompt], s.target, s.baseline.text, s.candidate.text]
         for s in samples
@@ -129,14 +119,21 @@ def _texts(samples: Sequence[SampleView]) -> list[Any]:
 
 
 def _without_texts(sample: SampleView, key: bytes) -> SampleView:
-    prompt: Sequence[Mapping[str, str]] = [dict(message) for message in sample.prompt]
-    return replace(
-        sample,
+    # Field by field, so that nothing is shown that nobody has thought of.
+    return SampleView(
+        sample_id=sample.sample_id,
+        taskset=sample.taskset,
+        family=sample.family,
+        language=sample.language,
+        category=sample.category,
+        epoch=sample.epoch,
+        transition=sample.transition,
+        cause=sample.cause,
         prompt=(),
         target="",
-        prompt_hash=keyed_digest(key, ["prompt", prompt]),
         baseline=_without_text(sample, sample.baseline, key),
         candidate=_without_text(sample, sample.candidate, key),
+        prompt_hash=keyed_digest(key, ["prompt", [dict(turn) for turn in sample.prompt]]),
     )
 
 
@@ -145,14 +142,17 @@ def _without_text(sample: SampleView, answer: AnswerView, key: bytes) -> AnswerV
         place = [what, sample.taskset, sample.sample_id, text]
         return None if text is None else keyed_digest(key, place)
 
-    kind = None if answer.error is None else answer.error.partition(":")[0]
-    return replace(
-        answer,
+    return AnswerView(
         text=None,
         reasoning=None,
+        answer=hashed("answer", answer.answer),
+        outcome=answer.outcome,
+        value=answer.value,
+        explanation="",
+        flags=answer.flags,
+        finish_reason=None if answer.finish_reason is None else plain_word(answer.finish_reason),
+        completion_tokens=answer.completion_tokens,
+        error=None if answer.error is None else answer.error.partition(":")[0],
         text_hash=hashed("text", answer.text),
         text_length=None if answer.text is None else len(answer.text),
-        answer=hashed("answer", answer.answer),
-        explanation="",
-        error=kind,
     )

@@ -10,14 +10,13 @@ import pytest
 from evalkit.cli import main
 from tests.cli.conftest import Refused, Run
 from tests.quiz import write_quiz
-from tests.servers.parrot import Parrot, ParrotServer, leaks, told
+from tests.servers.parrot import STEPS, Parrot, ParrotServer, leaks, told
 
 KEY = "sk-proj-qW8eR5tY2uI9oP6aS3dF0gH7jK4lZ1xC"
 HEADER = "hdr_zX9cV8bN7mQ6wE5rT4yU3iO2pA1sD0"
 BODY = "bdy_Lk3Jh2Gf1Ds9Aq8Zw7Xe6Cr5Vt4By"
 PASSWORD = "pw#Nn?Mm/7Bb@Vv5Cc%3Xx:Zz1Aa9Ss"
 PROXY = "prx_Yy6Tt4Rr2Ee0Ww8Qq1Aa3Ss5Dd7Ff"
-MARKS = ("sk-proj-", "hdr_", "bdy_", "pw#", "prx_")
 ENV = {
     "ARM_KEY": KEY,
     "GATE_TOKEN": HEADER,
@@ -31,7 +30,7 @@ CONFIG = """\
 endpoints:
   keyed:
     kind: openai
-    base_url: {one}
+    base_url: {one}/tenants/${{GATE_TOKEN}}/v1
     model: fake
     api_key_env: ARM_KEY
     headers: {{X-Gate: "${{GATE_TOKEN}}", X-Team: evaluation}}
@@ -48,7 +47,7 @@ requests: {{max_attempts: 2, backoff_base: 0}}
 
 
 def parrot(*steps: str) -> ParrotServer:
-    return ParrotServer(Parrot(marks=MARKS, faults=steps) if steps else Parrot(marks=MARKS))
+    return ParrotServer(Parrot(SECRETS, steps or STEPS))
 
 
 def configured(folder: Path, one: str, two: str) -> Path:
@@ -81,6 +80,7 @@ def test_nothing_that_a_comparison_leaves_holds_a_secret(evalkit: Run, tmp_path:
     assert again.json["exit_code"] == ended.code
     texts = told(tmp_path, *(e.out + e.err for e in (ended, checked, again)))
     assert "***" in texts["o/runs/keyed/completions.jsonl"]
+    assert "/tenants/***/v1" in texts["o/runs/keyed/header.json"]
     assert_clean(texts)
 
 

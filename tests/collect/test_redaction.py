@@ -160,3 +160,10 @@ def test_a_secret_that_can_be_guessed_is_refused(monkeypatch: pytest.MonkeyPatch
     with pytest.raises(ConfigError, match="openssl rand") as caught:
         read_secret()
     assert "hunter2" not in str(caught.value)
+
+
+def test_a_journal_of_before_redaction_is_read() -> None:
+    plain = completion(SAMPLES[0])
+    old = json.loads(encode(plain))
+    del old["redacted"]
+    assert decode(json.dumps(old).encode()) == plain

@@ -11,7 +11,7 @@ import base64
 import html
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
 from urllib.parse import quote
 
@@ -23,12 +23,12 @@ STEPS = ("answer", "bad", "html", "error-200", "redirect", "late", "cut", "deny"
 
 
 class Parrot(Server):
-    """`marks` are the texts that a secret of the test begins with."""
+    """`secrets` are those that the test sends; `heard` are those that came."""
 
-    def __init__(self, *, marks: tuple[str, ...], faults: tuple[str, ...] = STEPS) -> None:
+    def __init__(self, secrets: Collection[str], steps: Sequence[str] = STEPS) -> None:
         super().__init__(Script())
-        self._mark = re.compile("|".join(map(re.escape, marks)))
-        self._faults = faults
+        self._known = secrets
+        self._steps = steps
         self.heard: set[str] = set()
         self.seen_in_arguments: set[str] = set()
 
@@ -49,7 +49,7 @@ class Parrot(Server):
         prompt = json.loads(body)["messages"][-1]["content"]
         self.log.append({"prompt": prompt})
         number = int(found_number[0]) if (found_number := re.findall(r"\d+", prompt)) else 0
-        return self._step(self._faults[number % len(self._faults)], number, found)
+        return self._step(self._steps[number % len(self._steps)], number, found)
 
     def _secrets(self, request: web.Request, body: bytes) -> Iterator[str]:
         said = [*request.headers.values(), str(request.url), body.decode()]
@@ -57,9 +57,9 @@ class Parrot(Server):
             scheme, _, token = value.partition(" ")
             if scheme == "Basic":
                 said.append(base64.b64decode(token).decode())
-        for text in said:
-            for match in self._mark.finditer(text):
-                yield re.match(r"[^\s\"'&<>]+", text[match.start() :])[0]  # type: ignore[index]
+        for secret in self._known:
+            if any(secret in text for text in said):
+                yield secret
 
     def _page(self, request: web.Request, found: list[str]) -> web.StreamResponse:
         told = " ".join(found)

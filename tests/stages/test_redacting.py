@@ -2,15 +2,17 @@ from __future__ import annotations
 
 import asyncio
 import threading
+from contextlib import AbstractContextManager
 from dataclasses import replace
 
 import pytest
 
 from evalkit.collect.redaction import Redaction
+from evalkit.collect.runner import Keep
 from evalkit.config import SamplingOptions
 from evalkit.scoring.base import SCORERS, Judgement
 from evalkit.stages.plan import Plan
-from evalkit.stages.redacting import Keeper
+from evalkit.stages.redacting import keeper
 from evalkit.tasksets.catalogue import Selection
 from evalkit.types import Outcome, Sample
 from tests.builders import completion, sample, taskset
@@ -38,10 +40,10 @@ def waits(monkeypatch: pytest.MonkeyPatch) -> Waits:
     return scorer
 
 
-def make_keeper(samples: tuple[Sample, ...]) -> Keeper:
+def make_keeper(samples: tuple[Sample, ...]) -> AbstractContextManager[Keep]:
     tasks = replace(taskset(samples), scorer="waits")
     plan = Plan(Selection((tasks,)), SamplingOptions(), None, 1, 0)
-    return Keeper(plan, Redaction.of([tasks], None))
+    return keeper(plan, Redaction.of([tasks], None))
 
 
 def test_scoring_does_not_hold_up_the_event_loop(waits: Waits) -> None:
