@@ -33,7 +33,8 @@ def report(
     from evalkit.stages.writing import Destinations
 
     comparison = load_comparison(folder)
-    if redact:
+    if redact and not comparison.redacted:
         comparison = redact_comparison(comparison)
+        click.echo(f"evalkit: comparison.json and the runs in {folder} keep their texts", err=True)
     also = Destinations(html_path, md_path, junit_path)
     show_comparison(comparison, folder, lang=lang, also=also, as_json=as_json)

@@ -62,6 +62,7 @@ class Transport:
         self._deadlines = deadlines
         self._connection = connection
         self._session: aiohttp.ClientSession | None = None
+        self._places: dict[str, str] = {}
 
     async def open(self) -> None:
         """Make the session. How many requests are in flight is the caller's matter."""
@@ -86,7 +87,10 @@ class Transport:
 
     def where(self, url: str) -> str:
         """Return endpoint and masked URL, for messages."""
-        return self._credentials.scrub(f"Endpoint '{self._name}' ({mask_url(url)})")
+        if url not in self._places:
+            place = f"Endpoint '{self._name}' ({mask_url(url)})"
+            self._places[url] = self._credentials.scrub(place)
+        return self._places[url]
 
     async def exchange(
         self,

@@ -225,6 +225,7 @@ def test_a_report_of_a_plain_comparison_without_its_texts(
         assert ended.value.code == 0
         pages.append((tmp_path / "r/h").read_text("utf-8"))
     printed = capsys.readouterr()
+    assert "keep their texts" in printed.err
     assert list(leaked(tmp_path / "r", printed.out, printed.err)) == []
     assert pages[0] == pages[1]
     assert re.search("redacted: 17 characters, hash [0-9a-f]{12}", pages[0])
@@ -287,7 +288,7 @@ def test_scores_of_an_older_scorer_are_not_taken_for_new_ones(tmp_path: Path) ->
 
 
 def test_killed_redacted_runs_go_on_where_they_were(tmp_path: Path) -> None:
-    n, kills = 60, 3
+    n, kills = 45, 3
     tasks = write_sets(tmp_path / "sets", n)[0]
 
     def command(out: str) -> list[str]:
@@ -300,11 +301,11 @@ def test_killed_redacted_runs_go_on_where_they_were(tmp_path: Path) -> None:
         path = tmp_path / "out/killed/completions.jsonl"
         return path.read_bytes().count(b"\n") if path.exists() else 0
 
-    with FakeServer(script(n, 10, delay=0.02)) as a:
+    with FakeServer(script(n, 10, delay=0.08)) as a:
         assert subprocess.run(command("whole"), check=False, timeout=60).returncode == 0
         a.log.clear()
         for _ in range(kills):
-            target, deadline = lines() + 12, time.monotonic() + 60
+            target, deadline = lines() + 6, time.monotonic() + 60
             process = subprocess.Popen(command("killed"))
             while process.poll() is None and lines() < target and time.monotonic() < deadline:
                 pass

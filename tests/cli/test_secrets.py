@@ -133,6 +133,7 @@ def test_a_password_on_the_command_line_goes_no_further(evalkit: Run, tmp_path: 
         "http//me:{}@h#m",
         "http://me:{}@h",
         "http://me:{}@[::1",
+        "http://h:1/v1?api_key={}#m",
     ],
 )
 @pytest.mark.parametrize("password", ["#hush", "?hush", "/hush", "hu#sh@hush", "h/hush?a#hush"])
