@@ -42,6 +42,7 @@ endpoints:
     api_key_env: ""
     headers: {{X-Api-Key: "${{GATE_TOKEN}}"}}
     extra_body: {{api_key: "${{BODY_SECRET}}"}}
+    stream: true
 requests: {{max_attempts: 2, backoff_base: 0}}
 """
 
@@ -79,7 +80,8 @@ def test_nothing_that_a_comparison_leaves_holds_a_secret(evalkit: Run, tmp_path:
     assert ended.code in (4, 5), ended.err
     assert again.json["exit_code"] == ended.code
     texts = told(tmp_path, *(e.out + e.err for e in (ended, checked, again)))
-    assert "***" in texts["o/runs/keyed/completions.jsonl"]
+    for arm in ("keyed", "basic"):
+        assert "alpha8. ***" in texts[f"o/runs/{arm}/completions.jsonl"]
     assert "/tenants/***/v1" in texts["o/runs/keyed/header.json"]
     assert_clean(texts)
 

@@ -13,6 +13,7 @@ import json
 import re
 from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from aiohttp import web
@@ -46,10 +47,14 @@ class Parrot(Server):
             self.seen_in_arguments.update(secret for secret in found if _in_arguments(secret))
         if request.method == "GET":
             return self._page(request, found)
-        prompt = json.loads(body)["messages"][-1]["content"]
+        asked = json.loads(body)
+        prompt = asked["messages"][-1]["content"]
         self.log.append({"prompt": prompt})
         number = int(found_number[0]) if (found_number := re.findall(r"\d+", prompt)) else 0
-        return self._step(self._steps[number % len(self._steps)], number, found)
+        step = self._steps[number % len(self._steps)]
+        if asked.get("stream") and step in ("answer", "error-200"):
+            return await _stream(request, list(_parts(step, number, found)))
+        return self._step(step, number, found)
 
     def _secrets(self, request: web.Request, body: bytes) -> Iterator[str]:
         said = [*request.headers.values(), str(request.url), body.decode()]
@@ -90,10 +95,33 @@ class Parrot(Server):
             case "deny":
                 body = {"error": {"message": f"Incorrect API key provided: {told}"}}
                 return web.json_response(body, status=422)
-        answer = f"The code word is alpha{number}. " + " ".join(answered(found))
-        message = {"role": "assistant", "content": answer, "reasoning_content": " ".join(found)}
+        content = _answer(number, found)
+        message = {"role": "assistant", "content": content, "reasoning_content": " ".join(found)}
         choice = {"message": message, "finish_reason": "stop" if number % 2 else told}
         return web.json_response({"model": told, "choices": [choice]})
+
+
+def _answer(number: int, found: list[str]) -> str:
+    return f"The code word is alpha{number}. " + " ".join(answered(found))
+
+
+def _parts(step: str, number: int, found: list[str]) -> Iterator[dict[str, Any]]:
+    """Yield the parts of a stream, which cut every secret in pieces."""
+    if step == "error-200":
+        yield {"error": {"message": "x" * 280 + " ".join(found)}}
+        return
+    for name, text in (("content", _answer(number, found)), ("reasoning", " ".join(found))):
+        for i in range(0, len(text), 5):
+            yield {"choices": [{"index": 0, "delta": {name: text[i : i + 5]}}]}
+    yield {"choices": [{"index": 0, "delta": {}, "finish_reason": "stop"}]}
+
+
+async def _stream(request: web.Request, parts: list[dict[str, Any]]) -> web.StreamResponse:
+    response = web.StreamResponse(headers={"Content-Type": "text/event-stream"})
+    await response.prepare(request)
+    events = "".join(f"data: {json.dumps(part)}\n\n" for part in parts)
+    await response.write(f"{events}data: [DONE]\n\n".encode())
+    return response
 
 
 def forms(secret: str) -> Iterator[str]:
