@@ -96,6 +96,7 @@ class Redaction:
         """
         text, reasoning = completion.text, completion.reasoning
         finish, error = completion.finish_reason, completion.error
+        logprobs = completion.logprobs
         # Field by field, so that nothing is kept that nobody has thought of.
         return Completion(
             sample_id=completion.sample_id,
@@ -110,6 +111,7 @@ class Redaction:
             timing=completion.timing,
             attempts=completion.attempts,
             error=None if error is None else _without_words(error),
+            logprobs=None if logprobs is None else logprobs.without_tokens(),
             redacted=Redacted(
                 text=self._hash(completion, "text", text),
                 text_length=None if text is None else len(text),

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from evalkit.collect.records import decode, encode
 from evalkit.collect.redaction import Redaction, read_secret, recorded_redaction
 from evalkit.errors import ConfigError, StoreError
-from evalkit.types import Completion, Outcome, Score, ScoreStatus
+from evalkit.types import Completion, Logprobs, Outcome, Score, ScoreStatus
 from tests.builders import completion, sample, taskset
 
 SAMPLES = (sample("s1"), sample("s2"))
@@ -86,12 +86,14 @@ def test_what_is_kept_survives_the_journal_and_holds_no_text(
         completion(SAMPLES[0], text=None if text is None else f"{mark} {text}"),
         reasoning=None if reasoning is None else f"{mark} {reasoning}",
         finish_reason=finish if finish is None else f"{mark} {finish}",
+        logprobs=Logprobs((mark,), (-0.5,), (((mark, -0.5),),)),
     )
     kept = Redaction.of([TASKSET], None).completion(plain, score(plain, plain.text))
     line = encode(kept)
     assert mark.encode() not in line
     assert decode(line) == kept
     assert kept.text is kept.reasoning is None
+    assert kept.logprobs == Logprobs(None, (-0.5,))
     assert kept.redacted is not None
     assert (kept.redacted.text is None) == (text is None)
     assert kept.redacted.text_length == (None if text is None else len(plain.text or ""))
