@@ -84,9 +84,7 @@ class OpenAIEndpoint:
     @property
     def label(self) -> str:
         """Model and host, unless the configuration says otherwise."""
-        return self._credentials.scrub(
-            self._settings.label or f"{self._settings.model} at {self.host}"
-        )
+        return self._credentials.scrub(self._settings.label_at([self.host]))
 
     @property
     def host(self) -> str:
@@ -299,6 +297,5 @@ def openai_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions)
     ]
     if len(servers) == 1:
         return servers[0]
-    hosts = ", ".join(server.host for server in servers)
-    label = settings.label or f"{settings.model} at {hosts}"
+    label = settings.label_at([server.host for server in servers])
     return ReplicatedEndpoint(name, label, servers, options)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal
 
 from pydantic import Field, field_validator
@@ -11,6 +12,8 @@ from evalkit.endpoints.connection import ConnectionSettings
 from evalkit.endpoints.credentials import check_variable, clean_headers
 from evalkit.endpoints.settings import require_json
 from evalkit.endpoints.urls import parse_address, server_key
+
+_SHOWN_HOSTS = 3
 
 
 class OpenAISettings(PromptSettings, ConnectionSettings):
@@ -43,6 +46,12 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
     omit: tuple[str, ...] = ()
     stream: bool = False
     client_stop: bool = False
+
+    def label_at(self, hosts: Sequence[str]) -> str:
+        """Return the label, or else the model and where it is served."""
+        shown = ", ".join(hosts[:_SHOWN_HOSTS])
+        more = f" and {len(hosts) - _SHOWN_HOSTS} more" if len(hosts) > _SHOWN_HOSTS else ""
+        return self.label or f"{self.model} at {shown}{more}"
 
     def unusual(self) -> dict[str, Any]:
         """Return what is set of the keys that change requests, and so may change answers."""

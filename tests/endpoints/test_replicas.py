@@ -319,6 +319,8 @@ def test_labels_and_names_hold_no_password() -> None:
     assert endpoint.label == "fake at a:1, b:2"
     for text in (endpoint.label, repr(endpoint)):
         assert "hush" not in text
+    many = openai_endpoint("pool", raw([f"http://h:{port}" for port in range(1, 9)]), OPTIONS)
+    assert many.label == "fake at h:1, h:2, h:3 and 5 more"
 
 
 @pytest.mark.parametrize(
