@@ -8,7 +8,13 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.endpoints.urls import Address
-from evalkit.errors import AuthError, ConnectError, EndpointError, NotFoundError
+from evalkit.errors import (
+    AuthError,
+    CertificateError,
+    ConnectError,
+    EndpointError,
+    NotFoundError,
+)
 from evalkit.fingerprint import digest
 from evalkit.types import Identity
 
@@ -93,7 +99,7 @@ async def _optional(probe: Probe, url: str, *, required: bool = False) -> Mappin
     """Return a page's JSON object, or an empty one when there is no such page."""
     try:
         status, data = await probe(url)
-    except (ConnectError, AuthError):
+    except (ConnectError, AuthError, CertificateError):
         if required:
             raise
         return {}

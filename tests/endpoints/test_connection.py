@@ -14,7 +14,7 @@ from evalkit.endpoints.base import EndpointOptions, parse_endpoint
 from evalkit.endpoints.connection import Connection, ConnectionSettings, parse_proxy
 from evalkit.endpoints.urls import parse_address
 from evalkit.errors import AuthError, CertificateError, ConfigError, ConnectError
-from evalkit.types import Reply
+from evalkit.types import Identity, Reply
 from tests.servers.fake import FakeServer, Script
 from tests.servers.forward import ForwardProxy, TlsFront
 
@@ -81,6 +81,12 @@ class TestCertificates:
         assert "SSL_CERT_FILE" in said
         assert "\n" not in said
         assert not caught.value.retryable
+
+    def test_the_first_page_that_is_read_says_so(
+        self, identify: Callable[..., Identity], front: TlsFront
+    ) -> None:
+        with pytest.raises(CertificateError, match=r"/v1/models\) shows a certificate"):
+            identify(raw(front.port))
 
     def test_only_the_named_authority_counts(
         self, ask: Ask, front: TlsFront, tmp_path: Path
