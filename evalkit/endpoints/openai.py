@@ -297,5 +297,6 @@ def openai_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions)
     ]
     if len(servers) == 1:
         return servers[0]
-    label = settings.label_at([server.host for server in servers])
+    hosts = [server.host for server in servers]
+    label = servers[0].label if settings.label else settings.label_at(hosts)
     return ReplicatedEndpoint(name, label, servers, options)
