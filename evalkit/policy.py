@@ -6,12 +6,14 @@ import os
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from evalkit.errors import ConfigError
 from evalkit.fingerprint import digest
 from evalkit.types import Family
 from evalkit.yamlfile import Checked, expand, explain_validation, read_yaml
+
+PlanName = Literal["single", "two-stage", "sequential"]
 
 
 class Margins(Checked):
@@ -27,20 +29,36 @@ class Margins(Checked):
     families: dict[Family, Annotated[float, Field(gt=0, lt=100)]] = Field(default_factory=dict)
 
 
+class Judge(Checked):
+    """How a model that judges answers did on answers that people labelled.
+
+    `sensitivity` is the share of right answers that it calls right, `specificity` the share
+    of wrong ones that it calls wrong; both as fractions.
+    """
+
+    sensitivity: float = Field(ge=0, le=1)
+    specificity: float = Field(ge=0, le=1)
+    n_right: int = Field(ge=1)
+    n_wrong: int = Field(ge=1)
+
+
 class Policy(Checked):
     """The decision rule's numbers (STATISTICS.md, section 2). Percentages are 0 to 100.
 
     Attributes:
-        plan: Number of looks; only the single look exists so far.
+        plan: How often one may look: once; twice, with new prompts in the second stage; or
+            whenever one likes, on evidence that stays valid under it.
         alpha: One-sided level of every test.
         power: Wanted power of the sample sizes that are printed.
         guard_min_pairs: From this size on, a family's own margin is part of the gate.
         max_missing: Missing answers, in percent of an arm, above which nothing is decided.
         max_truncation: The same for answers cut at `max_tokens`.
         truncation_differs: From this rate on, a difference in truncation invalidates too.
+        judges: Calibration of the judge of each taskset that one scores. Programs that score
+            need none.
     """
 
-    plan: Literal["single"] = "single"
+    plan: PlanName = "single"
     alpha: float = Field(0.05, gt=0, le=0.2)
     power: float = Field(0.8, gt=0.5, lt=1)
     margins: Margins = Field(default_factory=lambda: Margins())
@@ -48,6 +66,16 @@ class Policy(Checked):
     max_missing: float = Field(5.0, ge=0, le=100)
     max_truncation: float = Field(5.0, ge=0, le=100)
     truncation_differs: float = Field(1.0, ge=0, le=100)
+    judges: dict[str, Judge] = Field(default_factory=dict)
+
+    @field_validator("judges")
+    @classmethod
+    def _refuse_judges_in_sequence(
+        cls, judges: dict[str, Judge], info: ValidationInfo
+    ) -> dict[str, Judge]:
+        if judges and info.data.get("plan") == "sequential":
+            raise ValueError("a sequential plan cannot allow for the errors of a judge")
+        return judges
 
     @property
     def fingerprint(self) -> str:

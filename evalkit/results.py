@@ -14,20 +14,16 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from evalkit.estimates import Cells, Estimate, TestResult
+from evalkit.rulings import Look as Look
+from evalkit.rulings import PolicyReading as PolicyReading
+from evalkit.rulings import ReasonCode as ReasonCode
+from evalkit.rulings import Verdict as Verdict
+from evalkit.rulings import VerdictState as VerdictState
 
 SCHEMA_VERSION = 1
 
 MetricName = Literal["accuracy", "hallucination", "degenerate"]
 POOLED = "pooled"
-
-
-class VerdictState(StrEnum):
-    """The answer for one candidate."""
-
-    SHIP = "SHIP"
-    HOLD = "HOLD"
-    INCONCLUSIVE = "INCONCLUSIVE"
-    INVALID = "INVALID"
 
 
 class MetricState(StrEnum):
@@ -40,28 +36,6 @@ class MetricState(StrEnum):
     INCONCLUSIVE = "inconclusive"
     INCONCLUSIVE_WORSE = "worse, size unresolved"
     TOO_FEW = "too few pairs"
-
-
-@dataclass(frozen=True, slots=True)
-class ReasonCode:
-    """Why a verdict is what it is, e.g. `DEGRADED_ACC` of `math`.
-
-    `values` are the numbers that the sentence about it needs.
-    """
-
-    code: str
-    scope: str | None = None
-    metric: str | None = None
-    values: Mapping[str, Any] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Verdict:
-    """State, the codes that led to it, and the exit code of the gate."""
-
-    state: VerdictState
-    codes: tuple[ReasonCode, ...]
-    exit_code: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,6 +58,27 @@ class PromptsNeeded:
 
 
 @dataclass(frozen=True, slots=True)
+class MissingData:
+    """What missing answers could do to one metric, signed as `MetricResult.difference`.
+
+    The intervals are at the level that the one-sided test reads.
+
+    Attributes:
+        worst: With every missing answer counted against the candidate.
+        best: With every missing answer counted for it.
+        itt: With every missing answer counted as a failure of either arm; it does not gate.
+        tipping_point: Fewest missing answers of the candidate that must be wrong to lose
+            non-inferiority, the other missing ones counted as no change; `None` when it is
+            not shown to begin with, or when even all of them do not lose it.
+    """
+
+    worst: Estimate
+    best: Estimate
+    itt: Estimate
+    tipping_point: int | None
+
+
+@dataclass(frozen=True, slots=True)
 class MetricResult:
     """One metric in one scope (a family, or `pooled`), with its tests.
 
@@ -94,12 +89,16 @@ class MetricResult:
         cells: Paired counts of "the sample has it"; `None` for graded data.
         difference: With a 95% interval.
         difference_90: With the interval that the one-sided test at 5% reads.
-        p_noninferior: On complete pairs.
+        p_noninferior: On complete pairs, by the policy's plan: it decides when it is at most
+            alpha, under a two-stage and a sequential plan too.
         p_noninferior_worst: With every missing answer counted against the candidate.
-        p_degraded: With every missing answer counted for the candidate.
-        p_degraded_adjusted: The same after Holm over all metrics.
+        p_degraded: With every missing answer counted for the candidate, at the last look.
+        p_degraded_adjusted: The same after Holm over all metrics, and for a second stage.
         gated: Whether the verdict needs non-inferiority here (else alarm only).
         code: Why it is not non-inferior, when it is not.
+        p_degraded_looks: `p_degraded` at each look that the plan corrects for.
+        stage_statistics: z of non-inferiority of each stage of a two-stage plan.
+        missing: What missing answers could do; `None` when none is missing.
     """
 
     metric: MetricName
@@ -120,6 +119,9 @@ class MetricResult:
     code: str | None = None
     prompts_needed: PromptsNeeded | None = None
     n_missing: int = 0
+    p_degraded_looks: tuple[float, ...] = ()
+    stage_statistics: tuple[float, ...] = ()
+    missing: MissingData | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -256,8 +258,24 @@ class Remedy:
 
 
 @dataclass(frozen=True, slots=True)
+class Rerun:
+    """A prompt to ask again: which arms (`baseline`, `candidate`) left it without an answer."""
+
+    taskset: str
+    sample_id: str
+    epoch: int
+    arms: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class CandidateResult:
-    """One candidate against the baseline."""
+    """One candidate against the baseline.
+
+    Attributes:
+        reruns: Prompts without an answer, the first 200.
+        look: `None` where no ledger is kept.
+        readings: Of every policy that was declared or given, when they differ.
+    """
 
     endpoint: str
     verdict: Verdict
@@ -270,6 +288,9 @@ class CandidateResult:
     samples: tuple[SampleView, ...]
     slices: tuple[SliceResult, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    reruns: tuple[Rerun, ...] = ()
+    look: Look | None = None
+    readings: tuple[PolicyReading, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -141,6 +141,8 @@ def _plain(error: ErrorDetails) -> str:
             return "input should be a list"
         case "dict_type" | "model_type" | "dataclass_type":
             return "input should be a group of keys"
+        case "value_error":
+            return error["msg"].removeprefix("Value error, ")
     message = error["msg"]
     return message[:1].lower() + message[1:]
 

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalkit.decision.attribution import causes_by_family, ran_out
+from evalkit.decision.groups import ALL_AT_ONCE, Drawing, group_tables, judges_of
 from evalkit.decision.metrics import MetricPlan, measure, settle
+from evalkit.decision.missing import find_reruns
 from evalkit.decision.pairing import Answer, Pair, Pairing
 from evalkit.decision.remedies import find_remedies, lossy_families
 from evalkit.decision.routing import find_route
 from evalkit.decision.samples import sample_views
 from evalkit.decision.slices import find_slices
 from evalkit.decision.summaries import scope_result
-from evalkit.decision.tables import Table, build_table, is_degenerate
-from evalkit.decision.validity import invalid_because
+from evalkit.decision.tables import Table, is_degenerate
+from evalkit.decision.validity import invalid_because, weak_judges
 from evalkit.decision.verdict import decide
 from evalkit.policy import Policy
 from evalkit.results import (
@@ -46,6 +48,7 @@ def decide_pairs(
     policy: Policy,
     *,
     confounders: Sequence[ReasonCode] = (),
+    drawing: Drawing = ALL_AT_ONCE,
 ) -> Decision:
     """Test every metric and decide: the whole rule, and nothing that is only for readers.
 
@@ -53,15 +56,25 @@ def decide_pairs(
         pairing: The candidate's answers joined to the baseline's.
         tasksets: What was asked, in the order of the report.
         policy: Fixed before the run.
-        confounders: Reasons of the preflight that make the two arms incomparable.
+        confounders: Reasons found elsewhere why nothing may be decided: arms that differ in
+            more than the quantization, a look beyond the plan.
+        drawing: In which stage and order the prompts were asked.
     """
     abstaining = _abstaining(tasksets)
     by_family = _by_family(pairing.pairs, tasksets)
     plans = _plans(by_family, abstaining, tasksets, policy)
     metrics = settle(
-        [measure(plan, _tables(plan, by_family, abstaining), policy) for plan in plans], policy
+        [
+            measure(plan, _tables(plan, by_family, abstaining, policy, drawing), policy)
+            for plan in plans
+        ],
+        policy,
     )
-    invalid = (*confounders, *invalid_because(pairing, metrics, policy))
+    invalid = (
+        *confounders,
+        *invalid_because(pairing, metrics, policy),
+        *weak_judges(tasksets, policy),
+    )
     return Decision(tuple(metrics), decide(metrics, invalid))
 
 
@@ -72,6 +85,7 @@ def compare_pairs(
     policy: Policy,
     *,
     confounders: Sequence[ReasonCode] = (),
+    drawing: Drawing = ALL_AT_ONCE,
     temperature: float = 0.0,
 ) -> CandidateResult:
     """Estimate, test and decide.
@@ -81,12 +95,13 @@ def compare_pairs(
         pairing: Its answers joined to the baseline's.
         tasksets: What was asked, in the order of the report.
         policy: Fixed before the run.
-        confounders: Reasons of the preflight that make the two arms incomparable.
+        confounders: As for `decide_pairs`.
+        drawing: As for `decide_pairs`.
         temperature: That both arms were sampled at: remedies depend on it.
     """
     abstaining = _abstaining(tasksets)
     by_family = _by_family(pairing.pairs, tasksets)
-    decision = decide_pairs(pairing, tasksets, policy, confounders=confounders)
+    decision = decide_pairs(pairing, tasksets, policy, confounders=confounders, drawing=drawing)
     found: dict[tuple[MetricName, str], MetricResult] = {
         (result.metric, result.scope): result for result in decision.metrics
     }
@@ -107,13 +122,21 @@ def compare_pairs(
         families=tuple(scope(family, pairs) for family, pairs in by_family.items()),
         degenerate=found["degenerate", POOLED],
         exclusions=pairing.counts(),
-        threats=_threats(pairing),
+        threats=(*_threats(pairing), *_judged(tasksets, policy)),
         causes=causes_by_family(pairing.pairs),
         samples=sample_views(pairing.pairs),
+        reruns=find_reruns(pairing.pairs),
     )
     if result.verdict.state is not VerdictState.INVALID:
         result = replace(result, slices=find_slices(pairing.pairs))
-    route = find_route(result, by_family, abstaining, avoid=lossy_families(result), policy=policy)
+    route = find_route(
+        result,
+        by_family,
+        abstaining,
+        avoid=lossy_families(result),
+        policy=policy,
+        drawing=drawing,
+    )
     remedies = find_remedies(result, policy=policy, temperature=temperature, route=route)
     return replace(result, remedies=remedies)
 
@@ -157,15 +180,32 @@ def _may_abstain(pairs: Sequence[Pair], abstaining: frozenset[str]) -> list[Pair
 
 
 def _tables(
-    plan: MetricPlan, by_family: Mapping[str, Sequence[Pair]], abstaining: frozenset[str]
+    plan: MetricPlan,
+    by_family: Mapping[str, Sequence[Pair]],
+    abstaining: frozenset[str],
+    policy: Policy,
+    drawing: Drawing,
 ) -> list[Table]:
+    groups = list(by_family.values()) if plan.scope == POOLED else [by_family[plan.scope]]
     if plan.metric == "degenerate":
         # A share of all answers: its floor of prompts counts them all, so it is not averaged.
-        return [build_table([p for pairs in by_family.values() for p in pairs], "degenerate")]
-    groups = list(by_family.values()) if plan.scope == POOLED else [by_family[plan.scope]]
+        groups = [[pair for pairs in groups for pair in pairs]]
     if plan.metric == "hallucination":
         groups = [_may_abstain(pairs, abstaining) for pairs in groups]
-    return [build_table(pairs, plan.metric) for pairs in groups if pairs]
+    return group_tables(groups, plan.metric, policy, drawing)
+
+
+def _judged(tasksets: Sequence[Taskset], policy: Policy) -> Iterator[Threat]:
+    """Say where a model judged, so that the margins were tightened by its errors."""
+    for name, judge in judges_of(tasksets, policy):
+        values = {
+            "taskset": name,
+            "sensitivity": judge.sensitivity,
+            "specificity": judge.specificity,
+            "youden": judge.youden,
+            "labels": judge.n_right + judge.n_wrong,
+        }
+        yield Threat("JUDGED", "fail" if judge.weak else "warn", values)
 
 
 def _threats(pairing: Pairing) -> tuple[Threat, ...]:

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from evalkit.decision.needed import prompts_needed
-from evalkit.decision.tables import Table, TableName, binary_cells, differences
+from evalkit.decision.evidence import interval, parts_of, read
+from evalkit.decision.further import needed_by_plan
+from evalkit.decision.missing import imputed, tipping_point
+from evalkit.decision.tables import Table, TableName, binary_cells
 from evalkit.estimates import Cells, Estimate
 from evalkit.policy import Policy
-from evalkit.results import MetricName, MetricResult, MetricState
-from evalkit.stats.engine import (
-    PairedSummary,
-    engine_degradation,
-    engine_interval,
-    engine_noninferiority,
-    summarize,
-)
+from evalkit.results import MetricName, MetricResult, MetricState, MissingData
 from evalkit.stats.multiplicity import holm
-from evalkit.stats.pooling import mover, mover_degradation, mover_noninferiority
 
 MIN_CLUSTERS = 10
+_BOUNDS: tuple[TableName, TableName] = ("WORST", "BEST")
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,59 +39,72 @@ def measure(plan: MetricPlan, tables: Sequence[Table], policy: Policy) -> Metric
     Returns:
         The result before Holm: `degraded` is still `False`; see `settle`.
     """
-    parts = _summaries(tables, "CC")
-    n = sum(part.n for part in parts)
+    parts = parts_of(tables, "CC")
+    n = sum(part.summary.n for part in parts)
     n_missing = sum(len(table.baseline) for table in tables) - n
-    cells = _cells(plan.metric, tables)
     if not parts:
         return _nothing(plan, n_missing)
-    worst, best = _summaries(tables, "WORST"), _summaries(tables, "BEST")
-    enough = sum(part.n_clusters for part in parts) >= MIN_CLUSTERS
-    p_ni = _noninferiority(parts, plan.margin)
-    p_worst = _noninferiority(worst, plan.margin)
-    p_degraded = _degradation(best, plan.margin)
-    passes = _below(p_ni, policy.alpha)
-    noninferior = enough and passes and _below(p_worst, policy.alpha)
+    complete = read(tables, "CC", plan.margin, policy)
+    worst, best = complete, complete
+    if n_missing:
+        worst, best = (read(tables, name, plan.margin, policy) for name in _BOUNDS)
+    enough = sum(part.summary.n_clusters for part in parts) >= MIN_CLUSTERS
+    passes = _below(complete.noninferior, policy.alpha)
+    noninferior = enough and passes and _below(worst.noninferior, policy.alpha)
     result = MetricResult(
         metric=plan.metric,
         scope=plan.scope,
         n=n,
         margin=plan.margin,
-        difference=_signed(plan.metric, _interval(parts, 0.95)),
-        difference_90=_signed(plan.metric, _interval(parts, 1 - 2 * policy.alpha)),
-        cells=cells,
-        p_noninferior=p_ni,
-        p_noninferior_worst=p_worst,
-        p_degraded=p_degraded,
+        difference=_signed(plan.metric, interval(tables, plan.margin, policy, 0.95)),
+        difference_90=_signed(
+            plan.metric, interval(tables, plan.margin, policy, 1 - 2 * policy.alpha)
+        ),
+        cells=_cells(plan.metric, tables),
+        p_noninferior=complete.noninferior,
+        p_noninferior_worst=worst.noninferior,
+        p_degraded=best.degraded[-1] if best.degraded else None,
         p_degraded_adjusted=None,
         gated=plan.gated,
         noninferior=noninferior,
         degraded=False,
         state=MetricState.TOO_FEW,
         n_missing=n_missing,
+        p_degraded_looks=best.degraded,
+        stage_statistics=complete.stages,
+        missing=_missing(plan, tables, policy) if n_missing else None,
     )
     if noninferior:
         return result
-    needed = prompts_needed(parts, margin=plan.margin, policy=policy)
+    needed = needed_by_plan(parts, complete, margin=plan.margin, policy=policy)
     code = "MISSING_SENSITIVE" if enough and passes else _power_code(n, needed.floor)
     return replace(result, prompts_needed=needed, code=code)
 
 
 def settle(results: Sequence[MetricResult], policy: Policy) -> list[MetricResult]:
     """Apply Holm over all metrics, then name each state (STATISTICS.md, rule 2, step 1)."""
-    tested = [
-        (index, result.p_degraded)
-        for index, result in enumerate(results)
-        if result.p_degraded is not None and _decidable(result)
-    ]
-    adjusted = dict(zip([index for index, _ in tested], holm([p for _, p in tested]), strict=True))
+    looks = [_looks(result) if _decidable(result) else () for result in results]
+    lowest = [1.0] * len(results)
+    for look in range(max(map(len, looks), default=0)):
+        tested = [index for index, found in enumerate(looks) if look < len(found)]
+        adjusted = holm([looks[index][look] for index in tested])
+        for index, p_value in zip(tested, adjusted, strict=True):
+            lowest[index] = min(lowest[index], p_value)
+    # Each of two stages has half of the level.
+    stages = 2 if policy.plan == "two-stage" else 1
     settled = []
-    for index, result in enumerate(results):
-        p_value = adjusted.get(index)
-        degraded = p_value is not None and p_value <= policy.alpha
-        marked = replace(result, p_degraded_adjusted=p_value, degraded=degraded)
+    for result, found, p_value in zip(results, looks, lowest, strict=True):
+        corrected = min(1.0, stages * p_value) if found else None
+        degraded = corrected is not None and corrected <= policy.alpha
+        marked = replace(result, p_degraded_adjusted=corrected, degraded=degraded)
         settled.append(replace(marked, state=_state(marked)))
     return settled
+
+
+def _looks(result: MetricResult) -> tuple[float, ...]:
+    if result.p_degraded_looks or result.p_degraded is None:
+        return result.p_degraded_looks
+    return (result.p_degraded,)
 
 
 def _decidable(result: MetricResult) -> bool:
@@ -119,27 +127,14 @@ def _state(result: MetricResult) -> MetricState:
     return MetricState.INCONCLUSIVE_WORSE if high < 0 else MetricState.INCONCLUSIVE
 
 
-def _summaries(tables: Sequence[Table], name: TableName) -> list[PairedSummary]:
-    parts = [differences(table, name) for table in tables]
-    return [summarize(d, clusters) for d, clusters in parts if len(d)]
-
-
-def _interval(parts: Sequence[PairedSummary], confidence_level: float) -> Estimate:
-    if len(parts) == 1:
-        return engine_interval(parts[0], confidence_level=confidence_level)
-    return mover(parts, confidence_level=confidence_level)
-
-
-def _noninferiority(parts: Sequence[PairedSummary], margin: float) -> float | None:
-    if len(parts) == 1:
-        return engine_noninferiority(parts[0], margin=margin).pvalue
-    return mover_noninferiority(parts, margin=margin).pvalue
-
-
-def _degradation(parts: Sequence[PairedSummary], margin: float) -> float | None:
-    if len(parts) == 1:
-        return engine_degradation(parts[0], margin=margin).pvalue
-    return mover_degradation(parts, margin=margin).pvalue
+def _missing(plan: MetricPlan, tables: Sequence[Table], policy: Policy) -> MissingData:
+    """Say what the missing answers could do, in the metric's own sign."""
+    level = 1 - 2 * policy.alpha
+    worst, best, itt = (
+        _signed(plan.metric, interval(imputed(tables, name), plan.margin, policy, level))
+        for name in (*_BOUNDS, "ITT")
+    )
+    return MissingData(worst, best, itt, tipping_point(tables, plan.margin, policy))
 
 
 def _signed(metric: MetricName, estimate: Estimate) -> Estimate:

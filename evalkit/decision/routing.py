@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evalkit.decision.groups import ALL_AT_ONCE, Drawing, group_tables
 from evalkit.decision.metrics import MetricPlan, measure
 from evalkit.decision.pairing import Pair
-from evalkit.decision.tables import Table, build_table
 from evalkit.estimates import Estimate
 from evalkit.policy import Policy
 from evalkit.results import POOLED, CandidateResult, MetricName, MetricResult, ScopeResult
@@ -46,6 +46,7 @@ def find_route(
     *,
     avoid: frozenset[str],
     policy: Policy,
+    drawing: Drawing = ALL_AT_ONCE,
 ) -> Route | None:
     """Route what may be routed, and test the mix with the gate's own tests.
 
@@ -60,6 +61,7 @@ def find_route(
         abstaining: Tasksets in which abstaining was possible.
         avoid: Families with a loss; without one there is nothing to route around.
         policy: Level and pooled margins.
+        drawing: In which stage and order the prompts were asked.
     """
     if not avoid:
         return None
@@ -74,7 +76,7 @@ def find_route(
     kept = tuple(scope.scope for scope in scopes if scope.scope not in routed)
     if not routed:
         return Route((), kept, None, False)
-    metrics = _mix(routed, by_family, abstaining, policy)
+    metrics = _mix(routed, by_family, abstaining, policy, drawing)
     return Route(routed, kept, metrics[0], all(metric.noninferior for metric in metrics))
 
 
@@ -83,6 +85,7 @@ def _mix(
     by_family: Mapping[str, Sequence[Pair]],
     abstaining: frozenset[str],
     policy: Policy,
+    drawing: Drawing,
 ) -> list[MetricResult]:
     """Test the mix: accuracy first, then the other pooled metrics."""
     asked = {family: pairs for family, pairs in by_family.items() if pairs}
@@ -96,13 +99,14 @@ def _mix(
     every = [pair for group in groups for pair in group]
     total = sum(len(pairs) for pairs in asked.values())
     tests = [
-        _scaled("accuracy", margins.accuracy, groups, len(groups) / len(asked), policy),
-        _scaled("degenerate", margins.degenerate, [every], len(every) / total, policy),
+        _scaled("accuracy", margins.accuracy, groups, len(groups) / len(asked), policy, drawing),
+        _scaled("degenerate", margins.degenerate, [every], len(every) / total, policy, drawing),
     ]
     groups = [can_abstain[family] for family in routed if family in can_abstain]
     if groups:
         share = len(groups) / len(can_abstain)
-        tests.append(_scaled("hallucination", margins.hallucination, groups, share, policy))
+        margin = margins.hallucination
+        tests.append(_scaled("hallucination", margin, groups, share, policy, drawing))
     return tests
 
 
@@ -112,9 +116,10 @@ def _scaled(
     groups: Sequence[Sequence[Pair]],
     share: float,
     policy: Policy,
+    drawing: Drawing,
 ) -> MetricResult:
     """Test the routed part at the margin that it may use up, and say it for the whole."""
-    tables: list[Table] = [build_table(group, metric) for group in groups]
+    tables = group_tables(groups, metric, policy, drawing)
     own = min(margin / 100 / share, _LARGEST_MARGIN)
     found = measure(MetricPlan(metric, POOLED, own, True), tables, policy)
     return replace(

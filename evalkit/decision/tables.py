@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -12,11 +12,18 @@ from numpy.typing import NDArray
 from evalkit.decision.pairing import Answer, Pair
 from evalkit.estimates import Cells
 from evalkit.results import MetricName
+from evalkit.stats.judge import JudgeCalibration
 from evalkit.types import Flag, Outcome
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.int64]
-TableName = Literal["CC", "WORST", "BEST"]
+TableName = Literal["CC", "WORST", "BEST", "ITT"]
+# What stands in for a missing answer, as goodness: candidate, baseline.
+_IMPUTED: dict[TableName, tuple[float, float]] = {
+    "WORST": (0.0, 1.0),
+    "BEST": (1.0, 0.0),
+    "ITT": (0.0, 0.0),
+}
 
 DEGENERATE = frozenset({Flag.EMPTY, Flag.LOOP, Flag.BAD_FORMAT})
 
@@ -29,16 +36,38 @@ class Table:
         baseline: Goodness in [0, 1] (higher is better), NaN where the answer is missing.
         candidate: The same, aligned.
         clusters: Code of the independent unit of each pair; `None` when all differ.
+        stages: Stage of the plan in which each pair was asked; `None` when all are of one.
+        weight: In the mean over tables, relative to the others'.
+        judge: Calibration of the judge that scored; `None` for a program.
     """
 
     baseline: Floats
     candidate: Floats
     clusters: Codes | None
+    stages: Codes | None = None
+    weight: float = 1.0
+    judge: JudgeCalibration | None = None
 
     @property
     def complete(self) -> NDArray[np.bool_]:
         """Mask of pairs with both answers."""
         return ~(np.isnan(self.baseline) | np.isnan(self.candidate))
+
+    def of_stage(self, stage: int) -> Table:
+        """Return the pairs that were asked in one stage."""
+        if self.stages is None:
+            return self if stage == 1 else self.only(np.zeros(len(self.baseline), np.bool_))
+        return self.only(self.stages == stage)
+
+    def only(self, mask: NDArray[np.bool_]) -> Table:
+        """Return some of the pairs."""
+        return replace(
+            self,
+            baseline=self.baseline[mask],
+            candidate=self.candidate[mask],
+            clusters=None if self.clusters is None else self.clusters[mask],
+            stages=None if self.stages is None else self.stages[mask],
+        )
 
 
 def goodness(metric: MetricName) -> Callable[[Answer], float]:
@@ -70,13 +99,14 @@ def differences(table: Table, name: TableName) -> tuple[Floats, Codes | None]:
     """Return candidate minus baseline (higher is better) under one treatment of missing data.
 
     `CC` drops incomplete pairs. `WORST` reads every missing answer so as to hurt the
-    candidate, also where both are missing; `BEST` the reverse (STATISTICS.md, rule 2).
+    candidate, also where both are missing; `BEST` the reverse; `ITT` reads it as a failure
+    of either arm alike (STATISTICS.md, rule 2).
     """
     if name == "CC":
         mask = table.complete
         clusters = None if table.clusters is None else table.clusters[mask]
         return table.candidate[mask] - table.baseline[mask], clusters
-    candidate_value, baseline_value = (0.0, 1.0) if name == "WORST" else (1.0, 0.0)
+    candidate_value, baseline_value = _IMPUTED[name]
     candidate = np.where(np.isnan(table.candidate), candidate_value, table.candidate)
     baseline = np.where(np.isnan(table.baseline), baseline_value, table.baseline)
     return candidate - baseline, table.clusters

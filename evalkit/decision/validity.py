@@ -5,12 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalkit.decision.attribution import ran_out
+from evalkit.decision.groups import judges_of
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Pair, Pairing
 from evalkit.policy import Policy
 from evalkit.results import MetricResult, ReasonCode
+from evalkit.stats.judge import MIN_LABELS, MIN_YOUDEN
 from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp
-from evalkit.types import ScoreStatus
+from evalkit.types import ScoreStatus, Taskset
 
 _DIFFERS = 0.01
 
@@ -29,6 +31,24 @@ def invalid_because(
     codes.extend(_truncation(pairing.pairs, policy))
     codes.extend(_few_clusters(metrics))
     return tuple(codes)
+
+
+def weak_judges(tasksets: Sequence[Taskset], policy: Policy) -> tuple[ReasonCode, ...]:
+    """Return the judges on which no decision should rest."""
+    return tuple(
+        ReasonCode(
+            "JUDGE_WEAK",
+            values={
+                "taskset": name,
+                "youden": judge.youden,
+                "labels": judge.n_right + judge.n_wrong,
+                "least_youden": MIN_YOUDEN,
+                "least_labels": MIN_LABELS,
+            },
+        )
+        for name, judge in judges_of(tasksets, policy)
+        if judge.weak
+    )
 
 
 def _insensitive(pairs: Sequence[Pair]) -> list[ReasonCode]:

@@ -9,6 +9,8 @@ from scipy.special import stdtr, stdtrit
 
 _STANDARD = NormalDist()
 _SQRT2 = math.sqrt(2)
+# Beyond this the normal tail underflows and no decision depends on the value.
+LARGEST_Z = 37.0
 
 
 def normal_cdf(x: float) -> float:
@@ -49,6 +51,24 @@ def t_quantile(p: float, df: float) -> float:
     """
     x = float(stdtrit(df, p))
     return x if math.isfinite(x) else math.copysign(math.inf, p - 0.5)
+
+
+def z_of_tails(below: float, above: float) -> float:
+    """The standard normal value with these tail probabilities, cut at 37 in size.
+
+    The smaller tail decides, so that nothing is lost far out.
+
+    >>> round(z_of_tails(0.975, 0.025), 6)
+    1.959964
+    """
+    tail = min(below, above)
+    size = LARGEST_Z if tail <= 0 else min(LARGEST_Z, -normal_quantile(min(tail, 0.5)))
+    return math.copysign(size, below - above) if size else 0.0
+
+
+def normal_equivalent(t: float, df: float) -> float:
+    """The standard normal value with the tail probability that t has with df degrees."""
+    return z_of_tails(t_cdf(t, df), t_sf(t, df))
 
 
 def critical_value(confidence_level: float, df: float | None = None) -> float:

@@ -7,14 +7,21 @@ specificity - 1, so a fixed margin grows too wide: a loose judge helps a bad mod
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from evalkit.estimates import Estimate, TestResult
-from evalkit.stats.distributions import check_margin, critical_value, normal_sf
+from evalkit.stats.distributions import (
+    check_margin,
+    critical_value,
+    normal_equivalent,
+    normal_sf,
+)
 from evalkit.stats.engine import PairedSummary, engine_z
+from evalkit.stats.pooling import mover_z
 
 MIN_YOUDEN = 0.5
 MIN_LABELS = 100
@@ -147,6 +154,51 @@ def judge_noninferiority(
     return TestResult(statistic, normal_sf(statistic), method, summary.n, "greater", warnings)
 
 
+def judged_z(
+    parts: Sequence[PairedSummary],
+    weights: Sequence[float],
+    judges: Sequence[JudgeCalibration | None],
+    *,
+    margin: float,
+    degraded: bool = False,
+) -> float:
+    """Statistic of a weighted mean of true differences, some of them seen through a judge.
+
+    What a judge reports of a part is its true difference times J, so the part weighs
+    1 / J as much. With one part this is the statistic of `judge_noninferiority`, referred
+    to the normal.
+
+    Args:
+        parts: One summary for each group of answers with one judge, or with none.
+        weights: Of the true differences; they sum to 1.
+        judges: Of each part; `None` for a program, which does not err.
+        margin: Acceptable true loss, a fraction in (0, 1).
+        degraded: Ask for a loss beyond the margin: then the larger statistic counts.
+
+    Raises:
+        ValueError: When a part has no interval, or a judge is no better than a coin.
+    """
+    check_margin(margin)
+    if any(judge is not None and judge.youden <= 0 for judge in judges):
+        raise ValueError("a judge is no better than a coin")
+    raised = [
+        weight / (1.0 if judge is None else judge.youden)
+        for weight, judge in zip(weights, judges, strict=True)
+    ]
+    score = mover_z(parts, raised, -margin / math.fsum(raised))
+    rows = list(zip(parts, raised, judges, strict=True))
+    distance = margin + math.fsum(weight * part.difference for part, weight, _ in rows)
+    variance = math.fsum(
+        weight**2 * (_variance(part) + (margin**2 * sum(judge.variances) if judge else 0.0))
+        for part, weight, judge in rows
+    )
+    corrected = _ratio(distance, variance)
+    dfs = [part.df for part in parts if part.df is not None]
+    if dfs:
+        corrected = normal_equivalent(corrected, min(dfs))
+    return max(score, corrected) if degraded else min(score, corrected)
+
+
 def prediction_powered(
     judged: ArrayLike,
     judged_labelled: ArrayLike,
@@ -191,10 +243,16 @@ def prediction_powered(
 
 
 def _corrected_z(summary: PairedSummary, calibration: JudgeCalibration, margin: float) -> float:
-    difference = summary.difference
-    spread = (summary.gains + summary.losses) / summary.n - difference**2
-    variance = max(0.0, spread) / (summary.n * summary.r) + margin**2 * sum(calibration.variances)
-    distance = difference + margin * calibration.youden
+    variance = _variance(summary) + margin**2 * sum(calibration.variances)
+    return _ratio(summary.difference + margin * calibration.youden, variance)
+
+
+def _variance(summary: PairedSummary) -> float:
+    spread = (summary.gains + summary.losses) / summary.n - summary.difference**2
+    return max(0.0, spread) / (summary.n * summary.r)
+
+
+def _ratio(distance: float, variance: float) -> float:
     if variance <= 0:
         return math.copysign(math.inf, distance) if distance else 0.0
     return distance / math.sqrt(variance)

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from scipy.special import betaln
 
+from evalkit.estimates import Estimate
 from evalkit.stats.distributions import check_margin
 from evalkit.stats.roots import find_root
 
@@ -81,20 +82,39 @@ def lower_confidence_sequence(gained: int, lost: int, n: int, *, alpha: float = 
     >>> round(lower_confidence_sequence(30, 21, 1319), 6)
     -0.009146
     """
-    if not 0 < alpha < 1:
-        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
     values, weights = _three_values(gained, lost, n)
-    threshold = math.log(1 / alpha)
+    return _lower_limit(values, weights, alpha)
 
-    def excess(limit: float) -> float:
-        stakes = (np.arange(_BETS) + 0.5) / (_BETS * (1 + limit))
-        growth = weights @ np.log1p(stakes[None, :] * (values[:, None] - limit))
-        return _log_mean_exp(growth) - threshold
 
-    edge = 1e-9
-    if excess(-1 + edge) < 0:
-        return -1.0
-    return find_root(excess, -1 + edge, 1 - edge)
+def confidence_sequence(differences: ArrayLike, *, confidence_level: float = 0.95) -> Estimate:
+    """Mean difference with an interval that holds at every look at once.
+
+    Each end is the border of the hypotheses that a bettor has not ruled out, so the lower
+    one lies above minus the margin just when the e-value at that margin decides.
+
+    Args:
+        differences: Candidate minus baseline, in [-1, 1], shape (n,), in any order; the
+            mean of each cluster where there are clusters.
+        confidence_level: Two-sided.
+
+    Source: Waudby-Smith & Ramdas 2024.
+
+    >>> e = confidence_sequence([1.0] * 30 + [-1.0] * 21 + [0.0] * 1268, confidence_level=0.90)
+    >>> round(e.low, 6)
+    -0.009146
+    """
+    method = "betting confidence sequence"
+    if not 0 < confidence_level < 1:
+        raise ValueError(f"confidence_level must lie in (0, 1), got {confidence_level}")
+    d = np.asarray(differences, dtype=np.float64)
+    if not d.size:
+        return Estimate(None, None, None, method, 0, confidence_level, warnings=("no_data",))
+    values, counts = np.unique(d, return_counts=True)
+    weights, alpha = counts.astype(np.float64), (1 - confidence_level) / 2
+    value = float(d.mean())
+    low = _lower_limit(values, weights, alpha)
+    high = 0.0 - _lower_limit(-values, weights, alpha)
+    return Estimate(value, min(low, value), max(high, value), method, d.size, confidence_level)
 
 
 def log_mixture_sprt(gained: int, lost: int) -> float:
@@ -134,6 +154,22 @@ def asymptotic_half_width(
     rho2 = (-2 * math.log(alpha) + math.log(1 - 2 * math.log(alpha))) / tuned_for
     inflated = n * rho2 + 1
     return sd * math.sqrt(2 * inflated / (n**2 * rho2) * math.log(math.sqrt(inflated) / alpha))
+
+
+def _lower_limit(values: NDArray[np.float64], weights: NDArray[np.float64], alpha: float) -> float:
+    if not 0 < alpha < 1:
+        raise ValueError(f"alpha must lie in (0, 1), got {alpha}")
+    threshold = math.log(1 / alpha)
+
+    def excess(limit: float) -> float:
+        stakes = (np.arange(_BETS) + 0.5) / (_BETS * (1 + limit))
+        growth = weights @ np.log1p(stakes[None, :] * (values[:, None] - limit))
+        return _log_mean_exp(growth) - threshold
+
+    edge = 1e-9
+    if excess(-1 + edge) < 0:
+        return -1.0
+    return find_root(excess, -1 + edge, 1 - edge)
 
 
 def _three_values(

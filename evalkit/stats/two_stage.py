@@ -17,6 +17,8 @@ from evalkit.stats.distributions import normal_quantile
 from evalkit.stats.roots import find_root
 
 ALPHA_STAGE_1 = 0.005
+# Stage 1 may use a tenth of the level, whatever the level is.
+STAGE_1_SHARE = 0.1
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
 _FAR = 12.0
 
@@ -48,16 +50,20 @@ def stage_two_boundary(alpha: float = 0.05, alpha1: float = ALPHA_STAGE_1) -> fl
     """
     if not 0 < alpha1 < alpha < 1:
         raise ValueError(f"needs 0 < alpha1 < alpha < 1, got {alpha1} and {alpha}")
-    first = stage_one_boundary(alpha1)
-    half = (first + _FAR) / 2
-    z1 = (_NODES + 1) * half - _FAR
-    density = np.exp(-(z1**2) / 2) / math.sqrt(2 * math.pi) * _WEIGHTS * half
 
     def excess(boundary: float) -> float:
-        second = ndtr(z1 - boundary * math.sqrt(2))
-        return alpha1 + float(density @ second) - alpha
+        return _chance_to_pass(alpha1, boundary) - alpha
 
     return find_root(excess, -_FAR, _FAR)
+
+
+def _chance_to_pass(alpha1: float, boundary: float) -> float:
+    """Chance to pass at the border of the hypothesis: at stage 1, or both stages together."""
+    half = (stage_one_boundary(alpha1) + _FAR) / 2
+    z1 = (_NODES + 1) * half - _FAR
+    density = np.exp(-(z1**2) / 2) / math.sqrt(2 * math.pi) * _WEIGHTS * half
+    second = ndtr(z1 - boundary * math.sqrt(2))
+    return alpha1 + float(density @ second)
 
 
 def combine(z1: float, z2: float) -> float:
@@ -80,3 +86,39 @@ def two_stage_passes(
     if z1 >= stage_one_boundary(alpha1):
         return True
     return z2 is not None and combine(z1, z2) >= stage_two_boundary(alpha, alpha1)
+
+
+def two_stage_pvalue(z1: float, z2: float | None = None) -> float:
+    """The smallest level at which the plan passes, a tenth of it spent on stage 1.
+
+    Reading it against alpha is the same as reading the statistics against the boundaries
+    of that alpha.
+
+    Args:
+        z1: Of stage 1.
+        z2: Of the new prompts alone; `None` while there are none.
+
+    >>> round(two_stage_pvalue(2.5758), 4), round(two_stage_pvalue(1.0, 1.3471), 4)
+    (0.05, 0.05)
+    """
+    first = min(1.0, float(ndtr(-z1)) / STAGE_1_SHARE)
+    if z2 is None:
+        return first
+    combined = combine(z1, z2)
+
+    def excess(alpha: float) -> float:
+        return alpha - _chance_to_pass(STAGE_1_SHARE * alpha, combined)
+
+    tiny = 1e-16
+    if excess(tiny) >= 0:
+        return tiny
+    return min(first, find_root(excess, tiny, 1.0))
+
+
+def needed_of_stage_two(z1: float, *, alpha: float = 0.05) -> float:
+    """The z that the new prompts alone must reach, given stage 1.
+
+    >>> round(needed_of_stage_two(1.0), 4)
+    1.3471
+    """
+    return stage_two_boundary(alpha, STAGE_1_SHARE * alpha) * math.sqrt(2) - z1
