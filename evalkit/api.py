@@ -13,6 +13,7 @@ from evalkit.collect.preflight import Preflight
 from evalkit.collect.redaction import Redaction
 from evalkit.config import Config
 from evalkit.errors import Interrupted, UsageError
+from evalkit.policy import declaration
 from evalkit.results import Comparison
 from evalkit.stages.arms import comparison_name, resolve_arms
 from evalkit.stages.checking import check_all, find_confounders
@@ -75,7 +76,7 @@ def compare(
     arms = resolve_arms(_targets(targets, config), config)
     plan = shared_plan(arms, config, listener.on_stage)
     folder = output or _default_output(config) / comparison_name(arms)
-    settings = {"policy_hash": config.policy.fingerprint}
+    declared = declaration(config.policy)
     redaction = shared_redaction(arms, plan, config)
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
@@ -100,7 +101,8 @@ def compare(
                 notify=listener.on_stage,
                 stop=stop,
                 fresh=fresh,
-                settings={**settings, **fixed.settings(arm.name)},
+                declared=declared,
+                settings=fixed.settings(arm.name),
                 redaction=redaction if config.redact else None,
             )
             _refuse_interrupted(collected)
@@ -130,7 +132,7 @@ def run(
         raise UsageError(f"'{target}' is a recorded run already.", hint="Name an endpoint.")
     plan = make_plan(config)
     folder = output or _default_output(config) / "runs" / arm.name
-    settings = {"policy_hash": config.policy.fingerprint}
+    declared = declaration(config.policy)
     redaction = shared_redaction([arm], plan, config)
 
     async def ask(stop: asyncio.Event) -> CollectedRun:
@@ -146,7 +148,8 @@ def run(
             notify=listener.on_stage,
             stop=stop,
             fresh=fresh,
-            settings={**settings, **fixed.settings(arm.name)},
+            declared=declared,
+            settings=fixed.settings(arm.name),
             redaction=redaction,
         )
 
@@ -199,14 +202,28 @@ def _decide(
     redaction: Redaction | None,
 ) -> Comparison:
     """Score all arms, compare them, and keep the result."""
-    from evalkit.stages.comparing import build_comparison
+    from evalkit.stages.comparing import History, build_comparison
+    from evalkit.stages.ledger import Ledger, subjects_of
     from evalkit.stages.writing import write_comparison
 
+    ledger, subjects = Ledger.read(folder), subjects_of(runs, plan)
     confounders = find_confounders(runs)
     listener.on_stage("scoring")
     baseline, *candidates = (_grade(run, plan, config, redaction) for run in runs)
     listener.on_stage("comparing")
-    comparison = build_comparison(baseline, candidates, plan, config, confounders)
+    comparison = build_comparison(
+        baseline,
+        candidates,
+        plan,
+        config,
+        confounders,
+        history={
+            arm: History(subject.asked, ledger.history(subject))
+            for arm, subject in subjects.items()
+        },
+    )
+    # A look counts from the moment at which its result could be read.
+    ledger.add(comparison, subjects)
     write_comparison(folder, comparison)
     return comparison
 

@@ -82,6 +82,7 @@ class Config(Checked):
     languages: tuple[Language, ...] = ()
     suite: Literal["smoke", "quick", "standard", "full"] | None = None
     limit: int | None = Field(None, ge=1)
+    stage_2: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
     seed: Seed = 0
     max_connections: Connections | Literal["auto"] = DEFAULT_CONNECTIONS

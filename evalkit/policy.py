@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
@@ -81,6 +82,35 @@ class Policy(Checked):
     def fingerprint(self) -> str:
         """Hash of every number: what a report says was fixed before the run."""
         return digest(self.model_dump(mode="json"))
+
+
+def declaration(policy: Policy) -> dict[str, Any]:
+    """Return what a run's header says of the policy that was fixed before its first request."""
+    return {"policy_hash": policy.fingerprint, "policy": policy.model_dump(mode="json")}
+
+
+def policy_changes(old: Policy, new: Policy) -> dict[str, tuple[Any, Any]]:
+    """Return every number that differs, by its dotted key: old, new; `None` where it is not set.
+
+    >>> policy_changes(Policy(), Policy(margins=Margins(accuracy=3)))
+    {'margins.accuracy': (2.0, 3.0)}
+    """
+    before, after = _flat(old.model_dump(mode="json")), _flat(new.model_dump(mode="json"))
+    return {
+        key: (before.get(key), after.get(key))
+        for key in (*before, *(key for key in after if key not in before))
+        if before.get(key) != after.get(key)
+    }
+
+
+def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+    flat: dict[str, Any] = {}
+    for key, value in values.items():
+        if isinstance(value, Mapping):
+            flat |= _flat(value, f"{prefix}{key}.")
+        else:
+            flat[f"{prefix}{key}"] = value
+    return flat
 
 
 def read_policy(path: Path) -> Policy:

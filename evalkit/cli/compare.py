@@ -8,19 +8,13 @@ from typing import Any
 import click
 
 from evalkit.cli.display import make_display
-from evalkit.cli.options import COLLECTING, RENDERING, TALKING, names, read_config
+from evalkit.cli.options import COLLECTING, DECIDING, RENDERING, TALKING, names, read_config
 
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[BASELINE CANDIDATE...]")
 @COLLECTING
-@click.option("--margin", type=float, help="Acceptable pooled loss of accuracy, in points.")
-@click.option(
-    "--policy",
-    "policy_path",
-    type=click.Path(path_type=Path),
-    help="File with the decision rule's numbers (the keys of `policy`).",
-)
+@DECIDING
 @click.option(
     "--allow-confounded",
     is_flag=True,

@@ -76,6 +76,11 @@ LIMIT = click.option(
     type=click.IntRange(min=1),
     help="At most so many samples a taskset, drawn at random under --seed.",
 )
+STAGE_2 = click.option(
+    "--stage-2",
+    type=click.IntRange(min=1),
+    help="Second stage of a two-stage plan: so many further samples a taskset, none asked before.",
+)
 EPOCHS = click.option("--epochs", type=click.IntRange(min=1), help="Repeats of each sample.")
 SEED = click.option("--seed", type=int, help="Seed of the draw and of the order.")
 CONNECTIONS = click.option(
@@ -144,6 +149,7 @@ COLLECTING = together(
     LANGUAGES,
     SUITE,
     LIMIT,
+    STAGE_2,
     EPOCHS,
     SEED,
     CONNECTIONS,
@@ -152,6 +158,14 @@ COLLECTING = together(
     FRESH,
     OUTPUT,
 )
+MARGIN = click.option("--margin", type=float, help="Acceptable pooled loss of accuracy, in points.")
+POLICY = click.option(
+    "--policy",
+    "policy_path",
+    type=click.Path(path_type=Path),
+    help="File with the decision rule's numbers (the keys of `policy`).",
+)
+DECIDING = together(MARGIN, POLICY)
 TALKING = together(DISPLAY, JSON, QUIET, VERBOSE)
 RENDERING = together(LANG, HTML, MARKDOWN, JUNIT)
 

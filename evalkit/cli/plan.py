@@ -13,6 +13,7 @@ import click
 from evalkit.cli.options import (
     ALLOW_CODE,
     CONFIG,
+    DECIDING,
     EPOCHS,
     HTML,
     JSON,
@@ -41,13 +42,7 @@ _ASKING = together(CONFIG, SET, TASKS, SUITE, LIMIT, EPOCHS, SEED, ALLOW_CODE)
 @click.command()
 @click.argument("folder", required=False, type=click.Path(path_type=Path), metavar="[FOLDER]")
 @_ASKING
-@click.option("--margin", type=float, help="Acceptable pooled loss of accuracy, in points.")
-@click.option(
-    "--policy",
-    "policy_path",
-    type=click.Path(path_type=Path),
-    help="File with the decision rule's numbers (the keys of `policy`).",
-)
+@DECIDING
 @click.option(
     "--flips",
     metavar="SHARE",

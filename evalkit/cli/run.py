@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalkit.cli.display import make_display
-from evalkit.cli.options import COLLECTING, TALKING, names, read_config
+from evalkit.cli.options import COLLECTING, DECIDING, TALKING, names, read_config
 from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -20,12 +20,15 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("target")
 @COLLECTING
+@DECIDING
 @TALKING
 def run(
     target: str,
     config_path: Path | None,
     overrides: tuple[str, ...],
     tasks: tuple[str, ...],
+    margin: float | None,
+    policy_path: Path | None,
     output: Path | None,
     fresh: bool,
     display: str | None,
@@ -36,11 +39,14 @@ def run(
 ) -> int:
     """Ask one endpoint and score its answers; `compare` takes the folder as an argument.
 
+    The policy is recorded with the run: it is what was fixed before the answers were seen.
     The exit code is 5 when too many requests have no answer (policy.max_missing).
     """
     from evalkit import api
 
-    config = read_config(config_path, overrides, {**flags, "tasks": names(tasks)})
+    config = read_config(
+        config_path, overrides, {**flags, "tasks": names(tasks)}, policy_path, margin
+    )
     shown = make_display(display, quiet=quiet, verbose=verbose)
     with shown:
         listener = api.Listener(shown.on_event, shown.on_stage)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import platform
+import secrets
 from collections.abc import Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -18,6 +19,8 @@ from evalkit.fingerprint import identity_key
 from evalkit.types import Identity, Sampling
 
 HEADER_VERSION = 1
+DECLARED = "declared"
+_FROM_THE_START = ("created", "run_id", DECLARED)
 _PACKAGES = ("aiohttp", "orjson", "xllamacpp", "gguf", "numpy", "scipy")
 
 
@@ -38,6 +41,7 @@ def make_header(
     return {
         **more,
         "header_version": HEADER_VERSION,
+        "run_id": secrets.token_hex(8),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
         "endpoint": {"name": endpoint.name, "label": endpoint.label},
         "identity": asdict(identity),
@@ -68,8 +72,8 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
     """Write a run's header, unless the folder belongs to another endpoint or settings.
 
     `identity_key` must be equal, and so must `redaction`, and `sampling` for every taskset
-    that both know.
-    Other tasksets and more samples are fine; what is known of earlier ones is kept.
+    that both know. Other tasksets and more samples are fine; what is known of earlier ones is
+    kept, and so is what was declared before the first request.
 
     Args:
         folder: Opened for writing.
@@ -96,7 +100,11 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
             hint="Use --fresh to throw them away, or another --output.",
         )
     merged = {**old_sampling, **header["sampling"]}
-    new = {**header, "sampling": merged, "created": old.get("created", header["created"])}
+    kept = {key: old[key] for key in _FROM_THE_START if key in old}
+    if DECLARED in header and DECLARED not in old:
+        # An older header names the policy by its hash alone.
+        kept[DECLARED] = {"policy_hash": old.get("settings", {}).get("policy_hash")}
+    new = {**header, "sampling": merged, **kept}
     if "redaction" in header:
         scorers = {**old["redaction"]["scorers"], **header["redaction"]["scorers"]}
         new["redaction"] = {**header["redaction"], "scorers": scorers}
@@ -131,6 +139,20 @@ def _refuse_other_redaction(
             f"({', '.join(changed)}), and no texts to score again.",
             hint=away,
         )
+
+
+def declared_policy(header: Mapping[str, Any]) -> tuple[str | None, Mapping[str, Any] | None]:
+    """Return hash and numbers of the policy that was fixed before a run's first request.
+
+    Either is `None` where the header does not say.
+    """
+    declared = header.get(DECLARED) or header.get("settings") or {}
+    return declared.get("policy_hash"), declared.get("policy")
+
+
+def run_id_of(header: Mapping[str, Any]) -> str:
+    """Return what tells one collection of answers from another; `--fresh` begins a new one."""
+    return str(header.get("run_id") or header.get("created") or "")
 
 
 def _differences(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

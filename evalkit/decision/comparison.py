@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from evalkit.decision.attribution import causes_by_family, ran_out
-from evalkit.decision.groups import ALL_AT_ONCE, Drawing, group_tables, judges_of
+from evalkit.decision.further import stage_two_due
+from evalkit.decision.groups import ALL_AT_ONCE, group_tables, judges_of
 from evalkit.decision.metrics import MetricPlan, measure, settle
 from evalkit.decision.missing import find_reruns
 from evalkit.decision.pairing import Answer, Pair, Pairing
@@ -31,6 +32,7 @@ from evalkit.results import (
     Verdict,
     VerdictState,
 )
+from evalkit.tasksets.drawing import Drawing
 from evalkit.types import ScoreStatus, Taskset
 
 
@@ -75,7 +77,11 @@ def decide_pairs(
         *invalid_because(pairing, metrics, policy),
         *weak_judges(tasksets, policy),
     )
-    return Decision(tuple(metrics), decide(metrics, invalid))
+    verdict = decide(metrics, invalid)
+    due = stage_two_due(metrics, tasksets, policy, drawing)
+    if due is not None and verdict.state is VerdictState.INCONCLUSIVE:
+        verdict = replace(verdict, codes=(*verdict.codes, due))
+    return Decision(tuple(metrics), verdict)
 
 
 def compare_pairs(

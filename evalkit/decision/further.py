@@ -11,10 +11,12 @@ import numpy as np
 from evalkit.decision.evidence import Part, Reading, shrinkage
 from evalkit.decision.needed import prompts_needed
 from evalkit.policy import Policy
-from evalkit.results import PromptsNeeded
+from evalkit.results import MetricResult, PromptsNeeded, ReasonCode
 from evalkit.stats.distributions import normal_sf
 from evalkit.stats.sequential import log_e_graded
 from evalkit.stats.two_stage import needed_of_stage_two
+from evalkit.tasksets.drawing import Drawing
+from evalkit.types import Taskset
 
 # A second stage that asks less than this of its prompts would decide on next to nothing.
 _LARGEST_LEVEL = 0.4
@@ -50,6 +52,33 @@ def needed_by_plan(
         more = second.equal_models or second.floor
         return replace(needed, equal_models=_sum(n, second.equal_models), more=more)
     return needed
+
+
+def stage_two_due(
+    metrics: Sequence[MetricResult], tasksets: Sequence[Taskset], policy: Policy, drawing: Drawing
+) -> ReasonCode | None:
+    """Return how many prompts to ask in stage 2; `None` where the plan has none left.
+
+    Args:
+        metrics: Settled, after stage 1.
+        tasksets: As they were drawn for stage 1.
+        policy: The plan.
+        drawing: What has been drawn.
+    """
+    if policy.plan != "two-stage" or drawing.stages:
+        return None
+    shares = [
+        metric.prompts_needed.more / metric.n
+        for metric in metrics
+        if metric.gated and not metric.noninferior and metric.prompts_needed and metric.n
+    ]
+    largest = max((len(taskset.samples) for taskset in tasksets), default=0)
+    share = max(shares, default=0.0)
+    values: dict[str, int] = {"each": max(1, math.ceil(share * largest))}
+    values["more"] = sum(math.ceil(share * len(taskset.samples)) for taskset in tasksets)
+    if drawing.left is not None:
+        values["left"] = drawing.left
+    return ReasonCode("STAGE_2_DUE", values=values)
 
 
 def _sequential(

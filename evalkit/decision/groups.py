@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,23 +12,8 @@ from evalkit.decision.tables import Table, build_table
 from evalkit.policy import Policy
 from evalkit.results import MetricName
 from evalkit.stats.judge import JudgeCalibration
+from evalkit.tasksets.drawing import Drawing
 from evalkit.types import Taskset
-
-SampleKey = tuple[str, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Drawing:
-    """How the prompts came to be asked, by (taskset, sample id).
-
-    Attributes:
-        stages: Stage of the plan; what is not named is of the first.
-        places: Place in the order in which the units of its taskset are drawn.
-    """
-
-    stages: Mapping[SampleKey, int] = field(default_factory=dict)
-    places: Mapping[SampleKey, int] = field(default_factory=dict)
-
 
 ALL_AT_ONCE = Drawing()
 

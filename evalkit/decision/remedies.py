@@ -17,6 +17,7 @@ from evalkit.results import (
     CandidateResult,
     MetricResult,
     MetricState,
+    PromptsNeeded,
     Remedy,
     ScopeResult,
     VerdictState,
@@ -130,7 +131,9 @@ def _template(case: _Case) -> Iterator[Remedy]:
 def _missing(case: _Case) -> Iterator[Remedy]:
     if _MISSING_CODES & case.codes:
         counts, reasons = _threat(case.result, "MISSING"), _threat(case.result, "MISSING_REASONS")
-        yield Remedy("RERUN_MISSING", values={**counts, "reasons": reasons})
+        prompts = [f"{rerun.taskset}/{rerun.sample_id}" for rerun in case.result.reruns]
+        values = {**counts, "reasons": reasons, "prompts": list(dict.fromkeys(prompts))}
+        yield Remedy("RERUN_MISSING", values=values)
 
 
 def _routing(route: Route | None) -> Iterator[Remedy]:
@@ -200,17 +203,34 @@ def _more_prompts(case: _Case) -> Iterator[Remedy]:
     if case.result.verdict.state is not VerdictState.INCONCLUSIVE:
         return
     lacking = [
-        (metric.prompts_needed.more, metric)
+        (metric.prompts_needed, metric)
         for metric in _metrics(case.result)
         if metric.gated and not metric.noninferior and metric.prompts_needed is not None
         # At its margin a metric asks for another margin, not for prompts.
         if not (metric.prompts_needed.near_margin and metric.n >= metric.prompts_needed.floor)
     ]
-    more, metric = max(lacking, key=lambda item: item[0], default=(0, None))
-    if metric is not None and more:
-        families = () if metric.scope == case.result.pooled.scope else (metric.scope,)
-        values = {"more": more, "n": metric.n, "metric": metric.metric, "margin": metric.margin}
-        yield Remedy("MORE_PROMPTS", families, values)
+    sequential = case.policy.plan == "sequential"
+    needed, metric = max(
+        lacking,
+        key=lambda item: item[0].more if sequential else _anew(item[0]),
+        default=(None, None),
+    )
+    if needed is None or metric is None or not needed.more:
+        return
+    families = () if metric.scope == case.result.pooled.scope else (metric.scope,)
+    values = {"n": metric.n, "metric": metric.metric, "margin": metric.margin}
+    due = next((c for c in case.result.verdict.codes if c.code == "STAGE_2_DUE"), None)
+    if due is not None:
+        if due.values.get("left") != 0:
+            yield Remedy("ASK_STAGE_2", values=due.values)
+    elif sequential:
+        yield Remedy("ASK_ON", families, {**values, "more": needed.more})
+    else:
+        yield Remedy("COMPARE_ANEW", families, {**values, "anew": _anew(needed)})
+
+
+def _anew(needed: PromptsNeeded) -> int:
+    return needed.equal_models or needed.floor
 
 
 def _metrics(result: CandidateResult) -> Iterator[MetricResult]:

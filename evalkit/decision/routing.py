@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from evalkit.decision.groups import ALL_AT_ONCE, Drawing, group_tables
+from evalkit.decision.groups import ALL_AT_ONCE, group_tables
 from evalkit.decision.metrics import MetricPlan, measure
 from evalkit.decision.pairing import Pair
 from evalkit.estimates import Estimate
 from evalkit.policy import Policy
 from evalkit.results import POOLED, CandidateResult, MetricName, MetricResult, ScopeResult
 from evalkit.stats.multiplicity import holm
+from evalkit.tasksets.drawing import Drawing
 
 # A margin must stay below 1; a share so small that it would not cannot lose too much.
 _LARGEST_MARGIN = 0.999

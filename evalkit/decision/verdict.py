@@ -128,6 +128,8 @@ def _open(metric: MetricResult) -> ReasonCode:
         "margin": metric.margin,
         "missing": metric.n_missing,
     }
+    if metric.missing is not None and metric.missing.tipping_point is not None:
+        values["tipping"] = metric.missing.tipping_point
     if needed is not None:
         values |= {
             "floor": needed.floor,

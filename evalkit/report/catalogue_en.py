@@ -64,6 +64,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "reason.MISSING_SENSITIVE": (
         "{where}it passes on the answered pairs, but not when the {missing} missing answers "
+        "are counted against {candidate} (already {tipping} wrong ones among those of "
+        "{candidate} would lose it)",
+        "{where}it passes on the answered pairs, but not when the {missing} missing answers "
         "are counted against {candidate}",
         "it passes only if the missing answers are left out",
     ),
@@ -126,6 +129,22 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "the baseline got none of {n} answers right: such prompts cannot show a loss",
         "the baseline got no answer right: such prompts cannot show a loss",
     ),
+    "reason.JUDGE_WEAK": (
+        "the judge of {taskset} is too weak to decide on (J = {youden} on {labels} labelled "
+        "answers; at least {least_youden} on {least_labels} are needed)",
+        "a judge is too weak to decide on",
+    ),
+    "reason.UNPLANNED_LOOK": (
+        "this is look {look} at these two, and the plan that was fixed before the run "
+        "({plan}) does not allow it: over {look} looks the chance of a false SHIP is only "
+        "bounded by {bound}, not by {alpha}",
+        "this is a look that the plan does not allow",
+    ),
+    "reason.STAGE_2_DUE": (
+        "stage 1 did not decide everything, and the plan has a second stage: about {more} "
+        "prompts that were not asked yet, up to {each} a taskset",
+        "stage 1 did not decide everything, and the plan has a second stage",
+    ),
     "reason.SCORERS_FAILED": (
         "the scorer failed on {n} answers: a fault of the taskset or its scorer, not of an "
         "endpoint",
@@ -140,18 +159,34 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "reason.other": ("{code} ({detail})", "{code}"),
     # What to do about a reason
     "step.UNPROVABLE_N": (
-        "run about {first} more prompts if the two are equally good ({most} needs about {more})",
-        "run about {more} more prompts (needed for {most})",
-        "run more prompts",
+        "compare anew on about {first} prompts if the two are equally good ({most} needs about "
+        "{anew}), none of them asked here, in another folder: this plan has no further look",
+        "compare anew on about {anew} prompts (needed for {most}), none of them asked here, in "
+        "another folder: this plan has no further look",
+        "compare anew on more prompts, in another folder",
     ),
     "step.UNDERPOWERED": (
-        "run about {more} more prompts (needed for {most})",
-        "run more prompts",
+        "compare anew on about {first} prompts if the two are equally good ({most} needs about "
+        "{anew}), none of them asked here, in another folder: this plan has no further look",
+        "compare anew on about {anew} prompts (needed for {most}), none of them asked here, in "
+        "another folder: this plan has no further look",
+        "compare anew on more prompts, in another folder",
     ),
     "step.LEANS_BAD": (
-        "look at the regressions first, then run {observed} prompts in all or keep {baseline}",
+        "look at the regressions first, then compare anew on {observed} prompts or keep {baseline}",
         "look at the regressions first: the data lean against {candidate}",
         "look at the regressions first",
+    ),
+    "step.STAGE_2_DUE": (
+        "plan a larger taskset: stage 1 asked every prompt there is, so nothing is left for "
+        "stage 2{none_left}",
+        "ask stage 2: the same command with --stage-2 {each}",
+        "ask stage 2 of the plan",
+    ),
+    "step.sequential": (
+        "run the same command with a larger --limit: about {more} more prompts if the two are "
+        "equally good (needed for {most}); this plan allows every look",
+        "run the same command with a larger --limit: this plan allows every look",
     ),
     "step.NEAR_MARGIN": "decide whether the margin is right; more prompts will not help",
     "step.SEQUENCE_STOPPED": "settle the safer candidate first",
@@ -170,6 +205,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "step.NOTHING_PAIRED": "check that both endpoints answer, then run again",
     "step.BASELINE_ZERO": "check the tasksets and the endpoint",
     "step.SCORERS_FAILED": "mend the taskset",
+    "step.JUDGE_WEAK": "label more answers of both kinds, or take a better judge",
+    "step.UNPLANNED_LOOK": (
+        "compare anew in another folder on prompts that were not asked before, and declare a "
+        "plan with more looks beforehand"
+    ),
     "step.SAME_ENDPOINT": "check that the two addresses serve different weights",
     # Recommendation
     "recommend.ship_candidate": "Ship {endpoint}.",
@@ -278,6 +318,27 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "allowed although they differ: {finding} ({detail})",
         "allowed although they differ: {finding}",
         "allowed although they differ",
+    ),
+    "threat.LOOK": ("look {look} at these two, stage {stage}; plan: {plan}", "looks"),
+    "threat.JUDGED": (
+        "{taskset} was judged by a model (sensitivity {sensitivity}, specificity {specificity}, "
+        "J = {youden}, {labels} labels): differences are corrected by J",
+        "judged by a model",
+    ),
+    "threat.POLICY_CHANGED": (
+        "the policy was changed after the run: {changes}. Under the one that was fixed before "
+        "it: {before}; under the new one: {after}. The first gates, the new one can only take "
+        "a SHIP away",
+        "the policy was changed after the run",
+    ),
+    "threat.POLICIES_DIFFER": (
+        "the runs were recorded under different policies ({arms}): {changes}. Under the first: "
+        "{before}; under the other: {after}. SHIP needs both",
+        "the runs were recorded under different policies",
+    ),
+    "threat.POLICY_UNKNOWN": (
+        "a run ({arms}) was recorded under another policy, of which only the hash is known",
+        "a run was recorded under another policy, of which only the hash is known",
     ),
     "threat.other": ("{finding}: {detail}", "{finding}"),
     # Why there is no number
@@ -523,6 +584,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "remedy.RERUN_MISSING": (
         "Run the same command again, which asks what has no answer: {baseline} left {baseline_n} "
+        "and {candidate} {candidate_n} of {n} without an answer ({reasons}). To ask: {prompts}.",
+        "Run the same command again, which asks what has no answer: {baseline} left {baseline_n} "
         "and {candidate} {candidate_n} of {n} without an answer ({reasons}).",
         "Run the same command again, which asks what has no answer: {baseline} left {baseline_n} "
         "and {candidate} {candidate_n} of {n} without an answer.",
@@ -563,10 +626,23 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{improvements} improvements).",
         "Keep sensitive layers at a higher precision, or serve a larger model at low bits.",
     ),
-    "remedy.MORE_PROMPTS": (
-        "Run about {more} more prompts, with the declared plan: {most} has {n} pairs so far.",
-        "Run more prompts.",
+    "remedy.COMPARE_ANEW": (
+        "Compare anew on about {anew} prompts, none of them asked here, in another folder: {most} "
+        "has {n} pairs, and this plan has no further look. A plan with two stages, or a "
+        "sequential one, has to be declared before the run.",
+        "Compare anew on more prompts, in another folder.",
     ),
+    "remedy.ASK_STAGE_2": (
+        "Ask stage 2 of the plan, about {more} prompts that were not asked yet: the same command "
+        "with --stage-2 {each}.",
+        "Ask stage 2 of the plan.",
+    ),
+    "remedy.ASK_ON": (
+        "Ask about {more} more prompts: the same command with a larger --limit. {most} has {n} "
+        "pairs so far, and this plan allows every look.",
+        "Ask more prompts.",
+    ),
+    "remedy.more_ids": "{prompts} and {k} more",
     "remedy.other": "{code}",
     # Slices
     "slice.family": "family",

@@ -60,6 +60,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "reason.SEQUENCE_STOPPED": ("更稳妥的候选未通过，因此按固定顺序的检验在 {candidate} 之前停止"),
     "reason.MISSING_SENSITIVE": (
         "{where}只看已回答的配对可以通过，但若把 {missing} 个缺失回答都算作 {candidate} 答错，"
+        "则不能通过（{candidate} 的缺失回答中只要有 {tipping} 个答错就不再成立）",
+        "{where}只看已回答的配对可以通过，但若把 {missing} 个缺失回答都算作 {candidate} 答错，"
         "则不能通过",
         "只有忽略缺失回答时才能通过",
     ),
@@ -120,6 +122,21 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "基线的 {n} 个回答无一正确：这样的题目显示不出损失",
         "基线的回答无一正确：这样的题目显示不出损失",
     ),
+    "reason.JUDGE_WEAK": (
+        "{taskset} 的评审模型太弱，不能据以判定（{labels} 个人工标注回答上 J = {youden}；至少需要"
+        "在 {least_labels} 个上达到 {least_youden}）",
+        "评审模型太弱，不能据以判定",
+    ),
+    "reason.UNPLANNED_LOOK": (
+        "这是对二者的第 {look} 次检视，而运行前确定的方案（{plan}）不允许：{look} 次检视下误判可"
+        "发布的概率只能保证不超过 {bound}，而不是 {alpha}",
+        "这是方案不允许的一次检视",
+    ),
+    "reason.STAGE_2_DUE": (
+        "第一阶段未能全部判定，方案还有第二阶段：约 {more} 道尚未问过的题目，每个题集至多 {each} "
+        "道",
+        "第一阶段未能全部判定，方案还有第二阶段",
+    ),
     "reason.SCORERS_FAILED": (
         "评分器在 {n} 个回答上失败：是题集或其评分器的问题，不是端点的问题",
         "评分器失败：是题集或其评分器的问题，不是端点的问题",
@@ -132,18 +149,33 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "reason.other": ("{code}（{detail}）", "{code}"),
     # What to do about a reason
     "step.UNPROVABLE_N": (
-        "若二者同样好，再运行约 {first} 道题（{most}约需 {more} 道）",
-        "再运行约 {more} 道题（{most}需要这么多）",
-        "运行更多题目",
+        "换一个文件夹，用约 {first} 道这里没有问过的题目重新比较（若二者同样好；{most}约需 "
+        "{anew} 道）：此方案不再允许检视",
+        "换一个文件夹，用约 {anew} 道这里没有问过的题目重新比较（{most}需要这么多）：此方案不再"
+        "允许检视",
+        "换一个文件夹，用更多题目重新比较",
     ),
     "step.UNDERPOWERED": (
-        "再运行约 {more} 道题（{most}需要这么多）",
-        "运行更多题目",
+        "换一个文件夹，用约 {first} 道这里没有问过的题目重新比较（若二者同样好；{most}约需 "
+        "{anew} 道）：此方案不再允许检视",
+        "换一个文件夹，用约 {anew} 道这里没有问过的题目重新比较（{most}需要这么多）：此方案不再"
+        "允许检视",
+        "换一个文件夹，用更多题目重新比较",
     ),
     "step.LEANS_BAD": (
-        "先看退步样本，然后总共运行 {observed} 道题，或保留 {baseline}",
+        "先看退步样本，然后用 {observed} 道题重新比较，或保留 {baseline}",
         "先看退步样本：数据对 {candidate} 不利",
         "先看退步样本",
+    ),
+    "step.STAGE_2_DUE": (
+        "准备更大的题集：第一阶段已问完所有题目，第二阶段没有剩余{none_left}",
+        "进行第二阶段：同一条命令加上 --stage-2 {each}",
+        "进行方案的第二阶段",
+    ),
+    "step.sequential": (
+        "用更大的 --limit 再次运行同一条命令：若二者同样好，约再需 {more} 道题（{most}需要这么"
+        "多）；此方案允许任意次检视",
+        "用更大的 --limit 再次运行同一条命令：此方案允许任意次检视",
     ),
     "step.NEAR_MARGIN": "重新考虑界值是否合适；再加题目没有帮助",
     "step.SEQUENCE_STOPPED": "先使更稳妥的候选得出结论",
@@ -162,6 +194,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "step.NOTHING_PAIRED": "确认两个端点都能回答，然后重新运行",
     "step.BASELINE_ZERO": "检查题集和端点",
     "step.SCORERS_FAILED": "修正题集",
+    "step.JUDGE_WEAK": "标注更多两类回答，或换更好的评审模型",
+    "step.UNPLANNED_LOOK": (
+        "换一个文件夹，用以前没有问过的题目重新比较，并事先声明允许更多检视的方案"
+    ),
     "step.SAME_ENDPOINT": "确认两个地址提供的是不同的权重",
     # Recommendation
     "recommend.ship_candidate": "发布 {endpoint}。",
@@ -267,6 +303,26 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "虽有差异仍被允许：{finding}（{detail}）",
         "虽有差异仍被允许：{finding}",
         "虽有差异仍被允许",
+    ),
+    "threat.LOOK": ("对二者的第 {look} 次检视，第 {stage} 阶段；方案：{plan}", "检视次数"),
+    "threat.JUDGED": (
+        "{taskset} 由模型评审（灵敏度 {sensitivity}，特异度 {specificity}，J = {youden}，{labels} "
+        "个标注）：差值已按 J 校正",
+        "由模型评审",
+    ),
+    "threat.POLICY_CHANGED": (
+        "运行之后策略被修改：{changes}。按运行前确定的策略：{before}；按新策略：{after}。门禁以前者"
+        "为准，新策略只能撤销“可以发布”",
+        "运行之后策略被修改",
+    ),
+    "threat.POLICIES_DIFFER": (
+        "各次运行记录的策略不同（{arms}）：{changes}。按第一个：{before}；按另一个：{after}。两者都"
+        "通过才可发布",
+        "各次运行记录的策略不同",
+    ),
+    "threat.POLICY_UNKNOWN": (
+        "有运行（{arms}）是在另一策略下记录的，只知其哈希",
+        "有运行是在另一策略下记录的，只知其哈希",
     ),
     "threat.other": ("{finding}：{detail}", "{finding}"),
     # Why there is no number
@@ -500,6 +556,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "remedy.RERUN_MISSING": (
         "再次运行同一条命令，重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
+        "{candidate} 有 {candidate_n} 个没有回答（{reasons}）。要问的题目：{prompts}。",
+        "再次运行同一条命令，重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
         "{candidate} 有 {candidate_n} 个没有回答（{reasons}）。",
         "再次运行同一条命令，重新询问没有回答的题目：{n} 个请求中 {baseline} 有 {baseline_n} 个、"
         "{candidate} 有 {candidate_n} 个没有回答。",
@@ -536,10 +594,21 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{regressions} 个，进步 {improvements} 个）。",
         "对敏感层保留更高精度，或以低比特部署更大的模型。",
     ),
-    "remedy.MORE_PROMPTS": (
-        "按事先声明的方案再运行约 {more} 道题：{most}目前有 {n} 对。",
-        "运行更多题目。",
+    "remedy.COMPARE_ANEW": (
+        "换一个文件夹，用约 {anew} 道这里没有问过的题目重新比较：{most}有 {n} 对，而此方案不再允许"
+        "检视。两阶段或序贯方案须在运行之前声明。",
+        "换一个文件夹，用更多题目重新比较。",
     ),
+    "remedy.ASK_STAGE_2": (
+        "进行方案的第二阶段，约 {more} 道尚未问过的题目：同一条命令加上 --stage-2 {each}。",
+        "进行方案的第二阶段。",
+    ),
+    "remedy.ASK_ON": (
+        "再问约 {more} 道题：用更大的 --limit 再次运行同一条命令。{most}目前有 {n} 对，此方案允许"
+        "任意次检视。",
+        "再问更多题目。",
+    ),
+    "remedy.more_ids": "{prompts} 等，另有 {k} 道",
     "remedy.other": "{code}",
     # Slices
     "slice.family": "类别",

@@ -9,7 +9,7 @@ from evalkit.report import numbers
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
 
-_PERCENT_KEYS: Final = ("rate", "share", "coverage", "margin")
+_PERCENT_KEYS: Final = ("rate", "share", "coverage", "margin", "alpha", "bound")
 _NAMES: Final = ("baseline", "candidate")
 
 

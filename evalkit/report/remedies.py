@@ -15,6 +15,7 @@ from evalkit.report.words import Words
 from evalkit.results import CandidateResult, Remedy
 
 _POINTS = ("difference", "low", "high")
+_PROMPTS_SHOWN = 10
 
 
 def remedy_items(words: Words, names: Names, result: CandidateResult) -> tuple[RemedyItem, ...]:
@@ -64,7 +65,7 @@ def _most(words: Words, remedy: Remedy, metric: str) -> str:
 
 
 def _counted(words: Words, values: Mapping[str, Any]) -> dict[str, str]:
-    """Write the flags that rose and the reasons of missing answers; nothing where none are.
+    """Write flags that rose, reasons of missing answers, and prompts; nothing where none are.
 
     Sorted, since a stored mapping comes back in the order of its keys.
     """
@@ -78,6 +79,13 @@ def _counted(words: Words, values: Mapping[str, Any]) -> dict[str, str]:
         made["reasons"] = words("slices.join").join(
             f"{one_line(str(reason))} {numbers.count(n)}"
             for reason, n in sorted(values["reasons"].items())
+        )
+    prompts = [one_line(str(prompt)) for prompt in values.get("prompts") or ()]
+    if prompts:
+        shown = words("slices.join").join(prompts[:_PROMPTS_SHOWN])
+        rest = len(prompts) - _PROMPTS_SHOWN
+        made["prompts"] = (
+            words("remedy.more_ids", prompts=shown, k=numbers.count(rest)) if rest > 0 else shown
         )
     return made
 

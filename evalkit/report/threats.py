@@ -33,6 +33,9 @@ def _item(words: Words, threat: Threat) -> ThreatItem:
     shown = {key: value for key, value in threat.values.items() if key != "code"}
     if shown:
         facts["detail"] = detail(shown)
+    for key in ("before", "after"):
+        if key in facts:
+            facts[key] = words.name("state", facts[key])
     reasons = exclusion_reasons(words, threat.values)
     if reasons:
         facts["reasons"] = reasons

@@ -16,6 +16,7 @@ from evalkit.results import (
     CandidateResult,
     Comparison,
     MetricResult,
+    PromptsNeeded,
     ReasonCode,
     VerdictState,
 )
@@ -44,6 +45,8 @@ _LEADING: Final[Mapping[VerdictState, tuple[str, ...]]] = {
         "SAME_ENDPOINT",
         "SCORERS_FAILED",
         "BASELINE_ZERO",
+        "UNPLANNED_LOOK",
+        "JUDGE_WEAK",
         "PAIRING_BROKEN",
         "CONFIG_MISMATCH",
         "NOTHING_PAIRED",
@@ -53,6 +56,7 @@ _LEADING: Final[Mapping[VerdictState, tuple[str, ...]]] = {
         "FEW_CLUSTERS",
     ),
 }
+_TOO_FEW: Final = ("UNDERPOWERED", "UNPROVABLE_N", "LEANS_BAD")
 _MAX_JOINED: Final = 3
 
 
@@ -178,9 +182,13 @@ def _reason(words: Words, names: Names, result: CandidateResult, code: ReasonCod
     facts = _code_facts(words, names, code, metric)
     key = _phrase_key(code, metric)
     step = f"step.{key}"
-    if key in ("UNDERPOWERED", "UNPROVABLE_N"):
+    if key in _TOO_FEW:
         facts.pop("more", None)
         facts |= _most_demanding(words, result)
+        step, own = _step_of_plan(words, result, step)
+        facts |= own
+    if code.code == "STAGE_2_DUE":
+        facts |= _nothing_left(code)
     phrase = f"reason.{key}" if f"reason.{key}" in words else "reason.other"
     return Reason(
         code=one_line(code.code),
@@ -202,30 +210,53 @@ def _phrase_key(code: ReasonCode, metric: MetricResult | None) -> str:
     return code.code
 
 
-def _most_demanding(words: Words, result: CandidateResult) -> dict[str, str]:
-    """Return how many prompts to add until every gated metric can be decided, and for which.
+def _step_of_plan(words: Words, result: CandidateResult, step: str) -> tuple[str, dict[str, str]]:
+    """Return what a plan with more than one look has to say about too few prompts."""
+    for code in result.verdict.codes:
+        if code.code == "STAGE_2_DUE":
+            return "step.STAGE_2_DUE", value_facts(code.values) | _nothing_left(code)
+    if result.look is not None and result.look.plan == "sequential":
+        return "step.sequential", {}
+    return step, {}
 
-    `first` is what accuracy of all families needs, where another metric needs more.
+
+def _nothing_left(code: ReasonCode) -> dict[str, str]:
+    """Return the fact that only holds when no prompt is left for stage 2."""
+    return {"none_left": ""} if code.values.get("left") == 0 else {}
+
+
+def _most_demanding(words: Words, result: CandidateResult) -> dict[str, str]:
+    """Return how many prompts every gated metric needs to be decided, and the one that needs most.
+
+    `first` is what accuracy of all families needs, where another metric needs more. `anew`
+    is what a new comparison needs, of prompts that were not asked in this one.
     """
     lacking = [
-        (metric.prompts_needed.more, metric)
+        (metric.prompts_needed, metric)
         for metric in metrics_of(result)
         if metric.gated
         and not metric.noninferior
         and metric.prompts_needed is not None
         and not at_margin(metric)
     ]
-    more, metric = max(lacking, key=lambda item: item[0], default=(0, None))
-    if metric is None or not more:
+    needed, metric = max(lacking, key=lambda item: _anew(item[0]), default=(None, None))
+    if needed is None or metric is None:
         return {}
     most = words(f"metric.{metric.metric}")
     if metric.scope != POOLED:
         most = words("scope_metric", metric=most, scope=words.name("scope", metric.scope))
-    facts = {"more": numbers.count(more), "most": most}
-    first = next((k for k, m in lacking if m is result.pooled.accuracy), 0)
-    if 0 < first < more:
+    anew = _anew(needed)
+    facts = {"anew": numbers.count(anew), "most": most}
+    if needed.more:
+        facts["more"] = numbers.count(needed.more)
+    first = next((_anew(k) for k, m in lacking if m is result.pooled.accuracy), 0)
+    if 0 < first < anew:
         facts["first"] = numbers.count(first)
     return facts
+
+
+def _anew(needed: PromptsNeeded) -> int:
+    return needed.equal_models or needed.floor
 
 
 def below_floor(metric: MetricResult) -> bool:

@@ -83,6 +83,7 @@ async def collect_arm(
     notify: OnStage,
     stop: asyncio.Event,
     fresh: bool,
+    declared: Mapping[str, Any],
     settings: Mapping[str, Any],
     redaction: Redaction | None = None,
 ) -> CollectedRun:
@@ -97,7 +98,8 @@ async def collect_arm(
         notify: Told in a sentence about what takes long.
         stop: When set, what is in flight is finished and the rest is left.
         fresh: Throw away what the folder holds.
-        settings: Recorded in the header (policy hash and the like).
+        declared: What is fixed before the first request (the policy); kept in the header.
+        settings: Recorded in the header (connections and the like).
         redaction: Keys under which texts are kept as hashes; `None` keeps the texts.
 
     Raises:
@@ -122,6 +124,7 @@ async def collect_arm(
                 identity,
                 sampling,
                 plan=plan.record(),
+                declared=dict(declared),
                 settings=dict(settings),
                 **_redaction_record(plan, redaction),
             )

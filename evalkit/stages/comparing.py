@@ -9,16 +9,21 @@ from datetime import UTC, datetime
 from typing import Any
 
 from evalkit import __version__
+from evalkit.collect.header import declared_policy
 from evalkit.config import Config
 from evalkit.decision.comparison import compare_pairs
+from evalkit.decision.looks import Asked, PastLook, find_look, unplanned_look
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Key, Pairing, pair
+from evalkit.decision.reanalysis import Version, gating, policy_threats, readings, versions_of
 from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
+from evalkit.policy import Policy
 from evalkit.results import (
     SCHEMA_VERSION,
     ArmInfo,
     CandidateResult,
     Comparison,
+    Look,
     ReasonCode,
     Skipped,
     TasksetInfo,
@@ -29,6 +34,14 @@ from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
 from evalkit.stages.timing import arm_timing
 from evalkit.types import Completion, Taskset
+
+
+@dataclass(frozen=True, slots=True)
+class History:
+    """What a candidate's comparison rests on, and the looks that were taken before."""
+
+    asked: Asked
+    looks: Sequence[PastLook]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +63,8 @@ def build_comparison(
     plan: Plan,
     config: Config,
     confounders: Mapping[str, Sequence[ReasonCode]],
+    *,
+    history: Mapping[str, History] | None = None,
 ) -> Comparison:
     """Compare every candidate with the baseline, in sequence from safest to cheapest.
 
@@ -59,12 +74,18 @@ def build_comparison(
         plan: What was asked of all of them.
         config: Policy and settings.
         confounders: What the preflight found to differ, by candidate.
+        history: The looks that were taken before, by candidate; `None` when nobody counts.
     """
-    single = [_candidate(baseline, arm, plan, config, confounders) for arm in candidates]
-    verdicts = decide_in_sequence([result.verdict for result in single])
-    results = [replace(r, verdict=v) for r, v in zip(single, verdicts, strict=True)]
-    recommendation = recommend(baseline.run.arm, [r.endpoint for r in results], verdicts)
     arms = [baseline, *candidates]
+    versions = versions_of([_declared(arm) for arm in arms], config.policy)
+    asked = [
+        _Question(baseline, arm, plan, config, confounders, (history or {}).get(arm.run.arm))
+        for arm in candidates
+    ]
+    results = _results(asked, versions)
+    verdicts = [result.verdict for result in results]
+    recommendation = recommend(baseline.run.arm, [r.endpoint for r in results], verdicts)
+    gates = next(v.policy for v in versions if v.policy is not None)
     return Comparison(
         schema_version=SCHEMA_VERSION,
         evalkit_version=__version__,
@@ -75,8 +96,8 @@ def build_comparison(
         exit_code=gate_exit_code(recommendation, verdicts),
         tasksets=tuple(_taskset_info(taskset, plan) for taskset in plan.tasksets),
         skipped=tuple(Skipped(t.name, t.family.value, why) for t, why in plan.selection.skipped),
-        policy=config.policy.model_dump(mode="json"),
-        policy_hash=config.policy.fingerprint,
+        policy=gates.model_dump(mode="json"),
+        policy_hash=gates.fingerprint,
         sampling=plan.sampling.model_dump(mode="json"),
         settings=_settings(plan, config, arms),
         notes=(),
@@ -86,28 +107,75 @@ def build_comparison(
     )
 
 
-def _candidate(
-    baseline: GradedRun,
-    candidate: GradedRun,
-    plan: Plan,
-    config: Config,
-    confounders: Mapping[str, Sequence[ReasonCode]],
-) -> CandidateResult:
-    found = confounders.get(candidate.run.arm, ())
-    pairing = pair(baseline.answers, candidate.answers, plan.samples())
-    found = [*found, *_identical(pairing)]
-    result = compare_pairs(
-        candidate.run.arm,
-        pairing,
-        plan.tasksets,
-        config.policy,
-        confounders=() if config.allow_confounded else found,
-        temperature=plan.sampling.temperature,
-    )
-    if not config.allow_confounded:
-        return result
-    allowed = [Threat("CONFOUNDED", "warn", {"code": code.code, **code.values}) for code in found]
-    return replace(result, threats=(*allowed, *result.threats))
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """One candidate's question, to be answered under any policy."""
+
+    baseline: GradedRun
+    candidate: GradedRun
+    plan: Plan
+    config: Config
+    confounders: Mapping[str, Sequence[ReasonCode]]
+    history: History | None
+
+    def answer(self, policy: Policy) -> CandidateResult:
+        """Estimate, test and decide under one policy."""
+        config, plan, arm = self.config, self.plan, self.candidate.run.arm
+        pairing = pair(self.baseline.answers, self.candidate.answers, plan.samples())
+        found = [*self.confounders.get(arm, ()), *_identical(pairing)]
+        reasons = [] if config.allow_confounded else list(found)
+        look = None
+        if self.history is not None:
+            look = find_look(self.history.looks, self.history.asked, policy.plan)
+            reasons += unplanned_look(look, policy)
+        result = compare_pairs(
+            arm,
+            pairing,
+            plan.tasksets,
+            policy,
+            confounders=reasons,
+            drawing=plan.drawing(),
+            temperature=plan.sampling.temperature,
+        )
+        threats = [*_look_threat(look), *result.threats]
+        if config.allow_confounded:
+            allowed = ({"code": code.code, **code.values} for code in found)
+            threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
+        return replace(result, look=look, threats=tuple(threats))
+
+
+def _results(asked: Sequence[_Question], versions: Sequence[Version]) -> list[CandidateResult]:
+    """Answer every question under every policy, and keep the answers that gate."""
+    answers: list[list[CandidateResult] | None] = []
+    for version in versions:
+        if version.policy is None:
+            answers.append(None)
+            continue
+        policy = version.policy
+        alone = [question.answer(policy) for question in asked]
+        verdicts = decide_in_sequence([result.verdict for result in alone])
+        answers.append([replace(r, verdict=v) for r, v in zip(alone, verdicts, strict=True)])
+    results = []
+    for place in range(len(asked)):
+        found = [None if row is None else row[place] for row in answers]
+        said = [None if result is None else result.verdict for result in found]
+        chosen = found[gating(said)]
+        assert chosen is not None
+        told = readings(versions, said)
+        threats = (*policy_threats(told), *chosen.threats)
+        results.append(replace(chosen, readings=told, threats=threats))
+    return results
+
+
+def _look_threat(look: Look | None) -> tuple[Threat, ...]:
+    if look is None:
+        return ()
+    values = {"look": look.number, "stage": look.stage, "plan": look.plan}
+    return (Threat("LOOK", "ok" if look.planned else "fail", values),)
+
+
+def _declared(arm: GradedRun) -> tuple[str, str | None, Mapping[str, Any] | None]:
+    return arm.run.arm, *declared_policy(arm.run.folder.read_header() or {})
 
 
 def _identical(pairing: Pairing) -> list[ReasonCode]:
@@ -158,6 +226,7 @@ def _settings(plan: Plan, config: Config, arms: Sequence[GradedRun]) -> dict[str
     alike = len(set(used.values())) == 1
     return {
         "limit": plan.limit,
+        "stage_2": plan.stage_2,
         "languages": list(plan.languages),
         "suite": plan.suite,
         "epochs": plan.epochs,

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from evalkit.config import Config, SamplingOptions
-from evalkit.errors import StoreError, TasksetError, UnknownNameError
+from evalkit.errors import StoreError, TasksetError, UnknownNameError, UsageError
 from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
+from evalkit.tasksets.drawing import Drawing, ordered_units
 from evalkit.tasksets.suites import SuiteName
 from evalkit.types import Language, Sample, Sampling, Taskset
 
@@ -27,6 +28,8 @@ class Plan:
         seed: Seed of the draw and of the order.
         languages: Only samples in these; nothing means all.
         suite: How much the generators made.
+        staged: Whether whole units were drawn, for a plan of more than one look.
+        stage_2: Further samples a taskset at most, as stage 2; `None` for no such stage.
     """
 
     selection: Selection
@@ -36,6 +39,8 @@ class Plan:
     seed: int
     languages: tuple[Language, ...] = ()
     suite: SuiteName | None = None
+    staged: bool = False
+    stage_2: int | None = None
 
     @property
     def tasksets(self) -> tuple[Taskset, ...]:
@@ -45,6 +50,24 @@ class Plan:
     def samples(self) -> dict[tuple[str, str], Sample]:
         """Return every sample by (taskset, id)."""
         return {(s.taskset, s.id): s for taskset in self.tasksets for s in taskset.samples}
+
+    @property
+    def stage(self) -> int:
+        """The last stage that is asked."""
+        return 1 if self.stage_2 is None else 2
+
+    def drawing(self) -> Drawing:
+        """Return in which stage and order every sample is drawn, where a plan asks."""
+        if not self.staged:
+            return Drawing()
+        places = {
+            (taskset.name, sample.id): place
+            for taskset in self.tasksets
+            for place, unit in enumerate(ordered_units(taskset, self.seed))
+            for sample in unit
+        }
+        stages = dict.fromkeys(self.selection.second, 2)
+        return Drawing(stages, places, self.selection.left)
 
     def sampling_for(self, taskset: Taskset) -> Sampling:
         """Return how a taskset is sampled."""
@@ -70,6 +93,8 @@ class Plan:
             "seed": self.seed,
             "languages": list(self.languages),
             "suite": self.suite,
+            "staged": self.staged,
+            "stage_2": self.stage_2,
         }
 
 
@@ -86,7 +111,14 @@ def make_plan(config: Config) -> Plan:
     Raises:
         UnknownNameError: For a taskset that is not known.
         TasksetError: For one that cannot be used.
+        UsageError: For a second stage that the policy does not plan, or that has no prompts.
     """
+    staged = config.policy.plan != "single"
+    if config.stage_2 is not None and config.policy.plan != "two-stage":
+        raise UsageError(
+            f"A second stage is not planned: the policy's plan is '{config.policy.plan}'.",
+            hint="Declare `plan: two-stage` in the policy before the first stage is asked.",
+        )
     selection = select(
         config.tasks,
         limit=config.limit,
@@ -94,6 +126,8 @@ def make_plan(config: Config) -> Plan:
         allow_code=config.allow_code,
         languages=config.languages,
         suite=config.suite,
+        staged=staged,
+        stage_2=config.stage_2,
     )
     _refuse_unknown_scorers(selection)
     return Plan(
@@ -104,6 +138,8 @@ def make_plan(config: Config) -> Plan:
         config.seed,
         config.languages,
         config.suite,
+        staged,
+        config.stage_2,
     )
 
 
@@ -120,6 +156,7 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
         hashes = {row["name"]: row["content_hash"] for row in record["tasksets"]}
         names = [row["path"] or row["name"] for row in record["tasksets"]]
         languages = tuple(record["languages"])
+        staged, stage_2 = record.get("staged", False), record.get("stage_2")
         selection = select(
             names,
             limit=record["limit"],
@@ -127,6 +164,8 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
             allow_code=allow_code,
             languages=languages,
             suite=record.get("suite"),
+            staged=staged,
+            stage_2=stage_2,
         )
         plan = Plan(
             selection,
@@ -136,6 +175,8 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
             record["seed"],
             languages,
             record.get("suite"),
+            staged,
+            stage_2,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{folder} does not say what was asked: {error}.") from None

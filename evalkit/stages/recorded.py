@@ -51,6 +51,7 @@ def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
         "tasks": config.tasks and set(config.tasks) != {row["name"] for row in record["tasksets"]},
         "limit": config.limit is not None and config.limit != plan.limit,
         "suite": config.suite is not None and config.suite != plan.suite,
+        "stage_2": config.stage_2 is not None and config.stage_2 != plan.stage_2,
         "languages": config.languages and config.languages != plan.languages,
         "epochs": config.epochs not in (1, plan.epochs),
         "seed": config.seed not in (0, plan.seed),

@@ -10,6 +10,7 @@ from pathlib import Path
 from evalkit.errors import TasksetError, UnknownNameError
 from evalkit.fingerprint import digest
 from evalkit.resources import resource_dir
+from evalkit.tasksets.drawing import StagedDraw, draw_units
 from evalkit.tasksets.jsonl import HEAD, load_folder, make_folder, read_head
 from evalkit.tasksets.suites import SUITES, SuiteName, shares
 from evalkit.types import Family, Language, Sample, Taskset
@@ -29,10 +30,18 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class Selection:
-    """The tasksets of a run, and those that were left out with the reason."""
+    """The tasksets of a run, and those that were left out with the reason.
+
+    Attributes:
+        second: Samples of stage 2, by (taskset, id).
+        left: Samples that were not drawn, in the taskset that has the fewest left; `None`
+            when they were not drawn in whole units.
+    """
 
     tasksets: tuple[Taskset, ...]
     skipped: tuple[tuple[Taskset, str], ...] = ()
+    second: frozenset[tuple[str, str]] = frozenset()
+    left: int | None = None
 
 
 def builtin_names() -> list[str]:
@@ -88,6 +97,8 @@ def select(
     allow_code: bool,
     languages: Sequence[Language] = (),
     suite: SuiteName | None = None,
+    staged: bool = False,
+    stage_2: int | None = None,
 ) -> Selection:
     """Load what a run asks.
 
@@ -100,33 +111,43 @@ def select(
         allow_code: Whether tasksets that execute answers may be asked.
         languages: Only samples in these; nothing means all.
         suite: How much the generators make.
+        staged: Draw whole units, as plans of more than one look need it.
+        stage_2: With `staged`: at most so many further samples a taskset, as stage 2.
 
     Raises:
         UnknownNameError: For a name that is not known.
         TasksetError: For a taskset that cannot be used, or when nothing is left to ask.
+        UsageError: When a taskset has nothing left for stage 2.
     """
     samples = SUITES[suite or DEFAULT_SUITE]
-    size = Size(min(samples, limit or samples), seed, tuple(languages))
+    # What is drawn in stages is drawn from the same prompts each time.
+    size = Size(samples if staged else min(samples, limit or samples), seed, tuple(languages))
     tasksets = [load_taskset(name, size) for name in _expand(names, suite)]
     _refuse_equal_names(tasksets)
     asked: list[Taskset] = []
+    drawn: list[StagedDraw] = []
     skipped: list[tuple[Taskset, str]] = []
     for taskset in tasksets:
         if taskset.code and not allow_code:
             skipped.append((taskset, "needs --allow-code"))
             continue
         spoken = _in_languages(taskset, languages)
-        if spoken.samples:
-            asked.append(draw(spoken, limit, seed))
-        else:
+        if not spoken.samples:
             skipped.append((taskset, f"no sample in {', '.join(languages)}"))
+        elif staged:
+            drawn.append(draw_units(spoken, limit, stage_2, seed))
+            asked.append(drawn[-1].taskset)
+        else:
+            asked.append(draw(spoken, limit, seed))
     if not asked:
         reasons = sorted({reason for _, reason in skipped})
         raise TasksetError(
             f"There is nothing to ask: every chosen taskset is left out ({'; '.join(reasons)}).",
             hint="Choose other tasksets, or add the flag that is named.",
         )
-    return Selection(tuple(asked), tuple(skipped))
+    second = frozenset((one.taskset.name, id) for one in drawn for id in one.second)
+    left = min((one.left for one in drawn), default=None)
+    return Selection(tuple(asked), tuple(skipped), second, left)
 
 
 def draw(taskset: Taskset, limit: int | None, seed: int) -> Taskset:

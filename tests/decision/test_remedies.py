@@ -164,7 +164,7 @@ def test_a_family_whose_hallucinations_rise_is_not_routed() -> None:
 def test_without_a_damaged_family_there_is_no_routing() -> None:
     found = result({Family.FACTS: [(RIGHT, RIGHT, 50)], Family.MATH: [(RIGHT, RIGHT, 50)]})
     assert found.verdict.state is VerdictState.INCONCLUSIVE
-    assert set(remedies(found)) == {"MORE_PROMPTS"}
+    assert set(remedies(found)) == {"COMPARE_ANEW"}
 
 
 def test_retrieval_is_for_facts_that_were_answered_wrongly() -> None:
@@ -184,9 +184,9 @@ def test_weights_are_to_blame_only_when_several_families_lose() -> None:
 
 def test_prompts_to_add_are_those_of_the_most_demanding_metric() -> None:
     found = result({Family.MATH: [(RIGHT, RIGHT, 360), (RIGHT, WRONG, 20), (WRONG, RIGHT, 20)]})
-    needed = [code.values.get("more", 0) for code in found.verdict.codes]
-    more = remedies(found)["MORE_PROMPTS"]
-    assert more.values["more"] == max(needed) > 0
+    needed = [code.values.get("equal_models", 0) for code in found.verdict.codes]
+    anew = remedies(found)["COMPARE_ANEW"]
+    assert anew.values["anew"] == max(needed) > 400
 
 
 def test_plumbing_comes_first_and_more_prompts_last() -> None:

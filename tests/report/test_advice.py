@@ -44,7 +44,9 @@ REMEDIES = (
         {"metric": "hallucination", "difference": 0.15, "low": 0.1, "high": 0.2, "n": 500},
     ),
     Remedy("MIXED_PRECISION", ("code", "math"), {"regressions": 276, "improvements": 16}),
-    Remedy("MORE_PROMPTS", (), {"more": 1234, "n": 164, "metric": "accuracy", "margin": 0.02}),
+    Remedy("ASK_STAGE_2", (), {"more": 320, "each": 80}),
+    Remedy("ASK_ON", (), {"more": 777, "n": 164, "metric": "accuracy", "margin": 0.02}),
+    Remedy("COMPARE_ANEW", (), {"anew": 1234, "n": 164, "metric": "accuracy", "margin": 0.02}),
 )
 
 
@@ -123,7 +125,10 @@ def test_each_remedy_tells_its_evidence() -> None:
     assert "from 2 to 19 at temperature 0" in texts["CURB_LOOPS"]
     assert "hallucination in facts changed by +15.0 points" in texts["ADD_RETRIEVAL"]
     assert "code, math are degraded" in texts["MIXED_PRECISION"]
-    assert "about 1,234 more prompts" in texts["MORE_PROMPTS"]
+    assert "about 1,234 prompts, none of them asked here" in texts["COMPARE_ANEW"]
+    assert "about 320 prompts" in texts["ASK_STAGE_2"]
+    assert "--stage-2 80" in texts["ASK_STAGE_2"]
+    assert "about 777 more prompts" in texts["ASK_ON"]
 
 
 def test_an_unproven_mix_says_what_it_would_have_been() -> None:

@@ -33,6 +33,9 @@ REASON_CODES = [
     "SAME_ENDPOINT",
     "BASELINE_ZERO",
     "SCORERS_FAILED",
+    "JUDGE_WEAK",
+    "UNPLANNED_LOOK",
+    "STAGE_2_DUE",
 ]
 THREAT_CODES = [
     "COVERAGE",
@@ -45,6 +48,11 @@ THREAT_CODES = [
     "IDENTICAL_TEXTS",
     "SKIPPED",
     "CONFOUNDED",
+    "LOOK",
+    "JUDGED",
+    "POLICY_CHANGED",
+    "POLICIES_DIFFER",
+    "POLICY_UNKNOWN",
 ]
 REMEDY_CODES = [
     "RAISE_MAX_TOKENS",
@@ -56,7 +64,9 @@ REMEDY_CODES = [
     "CURB_LOOPS",
     "ADD_RETRIEVAL",
     "MIXED_PRECISION",
-    "MORE_PROMPTS",
+    "COMPARE_ANEW",
+    "ASK_STAGE_2",
+    "ASK_ON",
 ]
 DIMENSIONS = get_args(SliceDimension)
 LANGS = sorted(LANGUAGES)

@@ -1,0 +1,202 @@
+"""The ledger of looks: which answers were decided on, when, under which policy, with what end.
+
+`ledger.jsonl` lies in the comparison folder. Lines are only ever added, and each holds the
+hash of the one before, so that a line that is changed or taken out is noticed. It guards
+against accidents, not against intent: who deletes the file, or compares in another folder,
+starts to count anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Self
+
+from evalkit import __version__
+from evalkit.collect.header import run_id_of
+from evalkit.decision.looks import Asked, PastLook
+from evalkit.errors import StoreError
+from evalkit.fingerprint import canonical, digest, identity_key
+from evalkit.results import CandidateResult, Comparison, VerdictState
+from evalkit.stages.collecting import CollectedRun
+from evalkit.stages.plan import Plan
+
+LEDGER = "ledger.jsonl"
+_HASH, _PREVIOUS, _TIME = "hash", "previous", "time"
+_RESTART = "Looks can no longer be counted here: compare in a new --output, on new prompts."
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What a look is at: two endpoints by their identities, and the answers of both."""
+
+    baseline: str
+    candidate: str
+    asked: Asked
+
+
+def subjects_of(runs: Sequence[CollectedRun], plan: Plan) -> dict[str, Subject]:
+    """Return what a comparison looks at, by candidate; the baseline's run comes first."""
+    baseline, *candidates = runs
+    drawing = plan.drawing()
+    hashes = {(r.taskset, r.sample_id): r.prompt_hash for r in baseline.requests if r.epoch == 0}
+    order, first = {}, {}
+    for taskset in plan.tasksets:
+        keys = [(taskset.name, sample.id) for sample in taskset.samples]
+        keys.sort(key=lambda key: (drawing.places.get(key, 0), key[1]))
+        order[taskset.name] = tuple(f"{hashes[key]}x{plan.epochs}" for key in keys)
+        first[taskset.name] = sum(key not in plan.selection.second for key in keys)
+    ids = {run.arm: run_id_of(run.folder.read_header() or {}) for run in runs}
+    return {
+        run.arm: Subject(
+            digest(identity_key(baseline.identity)),
+            digest(identity_key(run.identity)),
+            Asked(order, first, plan.stage, (ids[baseline.arm], ids[run.arm])),
+        )
+        for run in candidates
+    }
+
+
+class Ledger:
+    """The ledger of one comparison folder.
+
+    Attributes:
+        path: Its file, which need not be there yet.
+        entries: What it holds, the oldest first.
+    """
+
+    def __init__(self, path: Path, entries: tuple[Mapping[str, Any], ...]) -> None:
+        self.path = path
+        self.entries = entries
+
+    @classmethod
+    def read(cls, folder: Path) -> Self:
+        """Read and check the ledger of a comparison folder.
+
+        A last line without an end belongs to a look whose result was never written.
+
+        Raises:
+            StoreError: When it cannot be read, or a line does not follow from the one before.
+        """
+        path = folder / LEDGER
+        try:
+            data = path.read_bytes()
+        except FileNotFoundError:
+            return cls(path, ())
+        except OSError as error:
+            raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
+        return cls(path, tuple(_checked(path, data[: data.rfind(b"\n") + 1])))
+
+    def history(self, subject: Subject) -> list[PastLook]:
+        """Return the earlier looks at these two endpoints."""
+        return list(_looks_at(self.entries, subject.baseline, subject.candidate))
+
+    def add(self, comparison: Comparison, subjects: Mapping[str, Subject]) -> None:
+        """Write a comparison down, unless the same was decided on the same answers before.
+
+        Args:
+            comparison: As it is about to be written.
+            subjects: By candidate.
+
+        Raises:
+            StoreError: When it cannot be written, or another process has written meanwhile.
+        """
+        line = _entry(comparison, subjects)
+        if any(_content(entry) == line for entry in self.entries):
+            return
+        previous = str(self.entries[-1][_HASH]) if self.entries else ""
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        entry = {**line, _PREVIOUS: previous, _TIME: now}
+        entry[_HASH] = digest(entry)
+        self._append(canonical(entry).encode() + b"\n", previous)
+        self.entries = (*self.entries, entry)
+
+    def _append(self, line: bytes, previous: str) -> None:
+        try:
+            self.path.parent.mkdir(parents=True, exist_ok=True)
+            with self.path.open("ab") as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                last = Ledger.read(self.path.parent).entries
+                if (str(last[-1][_HASH]) if last else "") != previous:
+                    raise StoreError(
+                        f"Another process wrote to {self.path}.", hint="Run the same command again."
+                    )
+                whole = self.path.read_bytes().rfind(b"\n") + 1
+                os.ftruncate(file.fileno(), whole)
+                file.write(line)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StoreError(f"{self.path} cannot be written: {error.strerror}.") from error
+
+
+def _checked(path: Path, data: bytes) -> Iterator[Mapping[str, Any]]:
+    previous = ""
+    for number, line in enumerate(data.splitlines(), start=1):
+        try:
+            entry = json.loads(line)
+            own = entry.pop(_HASH)
+            sound = own == digest(entry) and entry[_PREVIOUS] == previous
+        except (ValueError, KeyError, AttributeError, TypeError):
+            sound = False
+        if not sound:
+            raise StoreError(
+                f"{path} was changed: line {number} is not as it was written.", hint=_RESTART
+            )
+        previous = own
+        yield {**entry, _HASH: own}
+
+
+def _looks_at(
+    entries: tuple[Mapping[str, Any], ...], baseline: str, candidate: str
+) -> Iterator[PastLook]:
+    for entry in entries:
+        if entry["baseline"]["identity"] != baseline:
+            continue
+        for row in entry["candidates"]:
+            if row["identity"] == candidate and row["counts"]:
+                prompts = {name: (n, known) for name, (n, known) in entry["prompts"].items()}
+                runs = (entry["baseline"]["run"], row["run"])
+                yield PastLook(prompts, entry["stage"], runs)
+
+
+def _entry(comparison: Comparison, subjects: Mapping[str, Subject]) -> dict[str, Any]:
+    any_subject = next(iter(subjects.values()))
+    return {
+        "evalkit": __version__,
+        "policy_hash": comparison.policy_hash,
+        "plan": comparison.policy["plan"],
+        "prompts": {name: list(extent) for name, extent in any_subject.asked.extents().items()},
+        "stage": any_subject.asked.stage,
+        "baseline": {
+            "name": comparison.baseline.endpoint,
+            "identity": any_subject.baseline,
+            "run": any_subject.asked.runs[0],
+        },
+        "candidates": [_row(result, subjects[result.endpoint]) for result in comparison.results],
+    }
+
+
+def _row(result: CandidateResult, subject: Subject) -> dict[str, Any]:
+    codes = sorted({code.code for code in result.verdict.codes})
+    # What was invalid for another reason told nothing: it is no look.
+    counts = result.verdict.state is not VerdictState.INVALID or "UNPLANNED_LOOK" in codes
+    return {
+        "name": result.endpoint,
+        "identity": subject.candidate,
+        "run": subject.asked.runs[1],
+        "pairs": result.pooled.flips.n,
+        "verdict": result.verdict.state.value,
+        "codes": codes,
+        "look": result.look.number if result.look is not None else None,
+        "counts": counts,
+    }
+
+
+def _content(entry: Mapping[str, Any]) -> dict[str, Any]:
+    return {k: v for k, v in entry.items() if k not in (_HASH, _PREVIOUS, _TIME)}
