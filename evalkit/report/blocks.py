@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from statistics import fmean
 from typing import Final
 
@@ -25,6 +25,7 @@ from evalkit.report.model import (
     Number,
     ScopeRow,
 )
+from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
 from evalkit.report.slices import slices_of
 from evalkit.report.text import columns, one_line
@@ -61,6 +62,7 @@ def candidate_block(
     info = _arm(comparison, result.endpoint)
     pooled = pooled_row(words, names, result)
     verdict = result.verdict
+    policies = policy_rows(words, result)
     return CandidateBlock(
         key=f"c{index + 1}-{re.sub('[^a-z0-9]+', '-', names.candidate.lower()).strip('-')}",
         endpoint=names.candidate,
@@ -86,6 +88,10 @@ def candidate_block(
         improvements=cards.flips(words, names.baseline, result, "improvement"),
         remedies=remedy_items(words, names, result),
         slices=slices_of(words, result),
+        policies=policies,
+        policies_table=policies_table(words, policies),
+        missing=missing_table(words, result),
+        look=asdict(result.look) if result.look is not None else None,
     )
 
 

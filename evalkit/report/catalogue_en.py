@@ -697,4 +697,31 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "ui.remedies": "What to do, in this order",
     "ui.slices": "Slices",
+    # Policies side by side, and missing answers
+    "ui.policies": "More than one policy",
+    "ui.policies_lead": (
+        "The policy that was fixed before the run gates. Another one can only take a SHIP away."
+    ),
+    "policy.declared": "before the run, by {arms}",
+    "policy.later": "after the run",
+    "policy.unknown": "its numbers are not known",
+    "policy.gates": " (gates)",
+    "ui.missing": "What missing answers could do",
+    "ui.missing_lead": (
+        "The difference with its 90% interval, which the test reads: on complete pairs, with "
+        "every missing answer counted against the candidate, as a failure of either arm alike "
+        "(does not gate), and for the candidate. Last, the fewest missing answers of the "
+        "candidate that must be wrong to lose non-inferiority."
+    ),
+    "col.policy": "Policy",
+    "col.fixed": "Fixed",
+    "col.verdict": "Verdict",
+    "col.changes": "Changed numbers",
+    "col.metric": "Metric",
+    "col.missing": "Missing",
+    "col.complete": "Complete pairs",
+    "col.worst": "Worst case",
+    "col.itt": "As failures",
+    "col.best": "Best case",
+    "col.tipping": "Tipping point",
 }

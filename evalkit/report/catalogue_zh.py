@@ -655,4 +655,28 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "ui.remedies": "按此顺序处理",
     "ui.slices": "切片",
+    # 并列的策略，以及缺失的回答
+    "ui.policies": "不止一个策略",
+    "ui.policies_lead": "门禁以运行前确定的策略为准；另一策略只能撤销“可以发布”。",
+    "policy.declared": "运行之前，{arms}",
+    "policy.later": "运行之后",
+    "policy.unknown": "其数值未知",
+    "policy.gates": "（门禁）",
+    "ui.missing": "缺失回答的可能影响",
+    "ui.missing_lead": (
+        "差值及检验所用的 90% 区间：只看完整配对；所有缺失都算候选答错；缺失对双方都算失败"
+        "（不计入门禁）；所有缺失都算对候选有利。最后一列是候选的缺失回答中至少有几个答错就不再"
+        "不劣。"
+    ),
+    "col.policy": "策略",
+    "col.fixed": "确定时间",
+    "col.verdict": "判定",
+    "col.changes": "改动的数值",
+    "col.metric": "指标",
+    "col.missing": "缺失",
+    "col.complete": "完整配对",
+    "col.worst": "最坏情形",
+    "col.itt": "算作失败",
+    "col.best": "最好情形",
+    "col.tipping": "临界个数",
 }

@@ -211,6 +211,20 @@ class Table:
 
 
 @dataclass(frozen=True, slots=True)
+class PolicyRow:
+    """What one policy says. `state` is the key, `None` where only the hash is known."""
+
+    policy_hash: str
+    declared_by: tuple[str, ...]
+    fixed: str
+    state: str | None
+    icon: str
+    word: str
+    changes: tuple[str, ...]
+    gates: bool
+
+
+@dataclass(frozen=True, slots=True)
 class RemedyItem:
     """One thing to do, with the finding that calls for it. `families` are keys."""
 
@@ -310,6 +324,10 @@ class CandidateBlock:
     improvements: Flips
     remedies: tuple[RemedyItem, ...]
     slices: Slices
+    policies: tuple[PolicyRow, ...]
+    policies_table: Table | None
+    missing: Table | None
+    look: Mapping[str, int | str | bool] | None
 
 
 @dataclass(frozen=True, slots=True)

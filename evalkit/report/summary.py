@@ -8,6 +8,7 @@ from evalkit.report.model import (
     CandidateBlock,
     MetricRow,
     Number,
+    PolicyRow,
     Reason,
     ScopeRow,
     SliceRow,
@@ -57,6 +58,8 @@ def _candidate(block: CandidateBlock) -> dict[str, Any]:
             for item in block.remedies
         ],
         "slices": [_slice(row) for row in block.slices.rows],
+        "policies": [_policy(row) for row in block.policies],
+        "look": block.look,
     }
 
 
@@ -67,6 +70,16 @@ def _reason(reason: Reason) -> dict[str, Any]:
         "metric": reason.metric,
         "text": reason.text,
         "step": reason.step or None,
+    }
+
+
+def _policy(row: PolicyRow) -> dict[str, Any]:
+    return {
+        "policy_hash": row.policy_hash,
+        "declared_by": list(row.declared_by),
+        "verdict": row.state,
+        "changes": list(row.changes),
+        "gates": row.gates,
     }
 
 

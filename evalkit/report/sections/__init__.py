@@ -18,8 +18,10 @@ from evalkit.report.sections import (
     improvements,
     methods,
     metrics,
+    missing,
     needed,
     outcomes,
+    policies,
     regressions,
     remedies,
     slices,
@@ -64,10 +66,12 @@ class PageSection(Protocol):
 
 CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
     first_screen,
+    policies,
     remedies,
     families,
     slices,
     metrics,
+    missing,
     needed,
     outcomes,
     regressions,
