@@ -8,7 +8,7 @@ been answered since. What was invalid for another reason told nothing and is no 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from evalkit.fingerprint import digest
 from evalkit.policy import PlanName, Policy
@@ -26,11 +26,13 @@ class PastLook:
         prompts: By taskset.
         stage: Of a two-stage plan.
         runs: Ids of the two collections of answers.
+        planned: Whether it was allowed; one that was not could not ship.
     """
 
     prompts: Mapping[str, Extent]
     stage: int
     runs: tuple[str, str]
+    planned: bool = field(default=True, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +104,10 @@ def _planned(earlier: Sequence[PastLook], asked: Asked, plan: PlanName) -> bool:
     if not earlier:
         return True
     if plan == "sequential":
-        return asked.extends(earlier[-1])
+        # Evidence holds at every look at once, so those that could not ship cost nothing.
+        allowed = [past for past in earlier if past.planned]
+        return not allowed or asked.extends(allowed[-1])
+    # What a look showed of prompts to come would let one choose how many to ask.
     if plan == "single" or len(earlier) > 1:
         return False
     first = earlier[0]

@@ -724,4 +724,19 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "col.itt": "As failures",
     "col.best": "Best case",
     "col.tipping": "Tipping point",
+    "plan.single": "one look",
+    "plan.two-stage": "two stages",
+    "plan.sequential": "sequential",
+    "method.plans.name": "Looks",
+    "method.plans": (
+        "The plan of looks is fixed before the run, and a ledger in the comparison's folder "
+        "counts them. One look reads the score test. Two stages pass a metric at once only on "
+        "p ≤ a tenth of the level, else on both stages together, the second on new prompts "
+        "alone, with equal weights (inverse normal combination: Bauer & Köhne, Biometrics "
+        "50:1029, 1994; Cui, Hung & Wang, Biometrics 55:853, 1999); intervals then describe all "
+        "pairs together. A sequential plan bets (Waudby-Smith & Ramdas, JRSS-B 86:1, 2024): "
+        "its p-values and intervals hold at every look at once. Where a model judges, margins "
+        "shrink by J = sensitivity + specificity − 1 and the calibration's own error is added "
+        "(Rogan & Gladen, American Journal of Epidemiology 107:71, 1978)."
+    ),
 }

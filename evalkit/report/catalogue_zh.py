@@ -679,4 +679,17 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "col.itt": "算作失败",
     "col.best": "最好情形",
     "col.tipping": "临界个数",
+    "plan.single": "一次检视",
+    "plan.two-stage": "两阶段",
+    "plan.sequential": "序贯",
+    "method.plans.name": "检视次数",
+    "method.plans": (
+        "检视方案在运行前确定，比较文件夹中的账本记录次数。一次检视使用得分检验。两阶段方案中，第一"
+        "阶段只有在 p 不超过水平的十分之一时才通过，否则看两个阶段的合并，第二阶段只用新题，等权重"
+        "（逆正态合并：Bauer & Köhne, Biometrics 50:1029, 1994；Cui, Hung & Wang, Biometrics "
+        "55:853, 1999）；此时区间描述全部配对。序贯方案用下注法（Waudby-Smith & Ramdas, JRSS-B "
+        "86:1, 2024）：其 p 值和区间在任意次检视下同时成立。由模型评审时，界值按 J = 灵敏度 + 特异度"
+        " − 1 缩小，并计入校准本身的误差（Rogan & Gladen, American Journal of Epidemiology "
+        "107:71, 1978）。"
+    ),
 }

@@ -26,6 +26,11 @@ def value_facts(values: Mapping[str, Any]) -> dict[str, str]:
     }
 
 
+def plan_name(words: Words, facts: Mapping[str, str]) -> dict[str, str]:
+    """Return what readers call the plan that a fact names."""
+    return {"plan": words.name("plan", facts["plan"])} if "plan" in facts else {}
+
+
 def exclusion_reasons(words: Words, values: Mapping[str, Any]) -> str:
     """Return why pairs were excluded, with counts; empty when none was."""
     return ", ".join(

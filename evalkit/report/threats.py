@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evalkit.report.facts import detail, exclusion_reasons, value_facts
+from evalkit.report.facts import detail, exclusion_reasons, plan_name, value_facts
 from evalkit.report.model import ThreatItem
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -33,6 +33,7 @@ def _item(words: Words, threat: Threat) -> ThreatItem:
     shown = {key: value for key, value in threat.values.items() if key != "code"}
     if shown:
         facts["detail"] = detail(shown)
+    facts |= plan_name(words, facts)
     for key in ("before", "after"):
         if key in facts:
             facts[key] = words.name("state", facts[key])

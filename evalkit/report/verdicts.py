@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evalkit.report import numbers
-from evalkit.report.facts import detail, exclusion_reasons, value_facts
+from evalkit.report.facts import detail, exclusion_reasons, plan_name, value_facts
 from evalkit.report.model import Gate, Reason
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -304,6 +304,7 @@ def _code_facts(
         for key, text in value_facts(code.values).items()
         if key not in facts or isinstance(code.values[key], int)
     }
+    facts |= plan_name(words, facts)
     reasons = exclusion_reasons(words, code.values)
     if reasons:
         facts["reasons"] = reasons

@@ -29,6 +29,7 @@ _METHODS: Final = (
     "flips",
     "hallucination",
     "missing",
+    "plans",
     "slices",
 )
 _SHOWN_FIRST: Final = (

@@ -162,7 +162,8 @@ def _looks_at(
             if row["identity"] == candidate and row["counts"]:
                 prompts = {name: (n, known) for name, (n, known) in entry["prompts"].items()}
                 runs = (entry["baseline"]["run"], row["run"])
-                yield PastLook(prompts, entry["stage"], runs)
+                planned = "UNPLANNED_LOOK" not in row["codes"]
+                yield PastLook(prompts, entry["stage"], runs, planned)
 
 
 def _entry(comparison: Comparison, subjects: Mapping[str, Subject]) -> dict[str, Any]:

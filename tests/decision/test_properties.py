@@ -140,6 +140,7 @@ def test_looks_are_counted_by_the_answers_that_they_saw(
 ) -> None:
     history: list[PastLook] = []
     distinct: list[tuple[tuple[str, ...], str]] = []
+    chain: list[tuple[tuple[str, ...], str]] = []
     for prompts, run in seen:
         asked = Asked({"t": tuple(prompts)}, {"t": len(prompts)}, 1, ("base", run))
         look = find_look(history, asked, plan)
@@ -152,6 +153,8 @@ def test_looks_are_counted_by_the_answers_that_they_saw(
         elif plan != "sequential":
             assert not look.planned, "no stage 2 was asked"
         else:
-            before = distinct[look.number - 2]
+            before = next(k for k in reversed(distinct[: look.number - 1]) if k in chain)
             assert look.planned is (key[0][: len(before[0])] == before[0] and run == before[1])
-        history.append(PastLook(asked.extents(), 1, asked.runs))
+        if look.planned and key not in chain:
+            chain.append(key)
+        history.append(PastLook(asked.extents(), 1, asked.runs, look.planned))
