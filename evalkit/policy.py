@@ -11,8 +11,11 @@ from pydantic import Field, ValidationError, ValidationInfo, field_validator
 
 from evalkit.errors import ConfigError
 from evalkit.fingerprint import digest
+from evalkit.resources import resource_dir
 from evalkit.types import Family
 from evalkit.yamlfile import Checked, expand, explain_validation, read_yaml
+
+_SHIPPED = "policy-"
 
 PlanName = Literal["single", "two-stage", "sequential"]
 
@@ -113,12 +116,29 @@ def _flat(values: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
     return flat
 
 
+def shipped_policies() -> dict[str, Path]:
+    """Return the policies that ship with evalkit, by name."""
+    found = sorted(resource_dir("configs").glob(f"{_SHIPPED}*.yaml"))
+    return {path.stem.removeprefix(_SHIPPED): path for path in found}
+
+
 def read_policy(path: Path) -> Policy:
     """Read a policy file: the keys of `policy`, alone.
+
+    Args:
+        path: A file, or the name of a policy that ships with evalkit.
 
     Raises:
         ConfigError: One sentence with file and key.
     """
+    if not path.exists() and path.parent == Path() and not path.suffix:
+        shipped = shipped_policies()
+        if str(path) not in shipped:
+            raise ConfigError(
+                f"There is no policy '{path}'.",
+                hint=f"Name a file, or one of: {', '.join(shipped)}.",
+            )
+        path = shipped[str(path)]
     raw = expand(read_yaml(path), os.environ, str(path))
     try:
         return Policy.model_validate(raw)

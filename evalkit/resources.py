@@ -1,4 +1,4 @@
-"""Where the data lies that ships with evalkit: tasksets and report templates."""
+"""Where the data lies that ships with evalkit: tasksets, report templates, policies."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ _PACKAGE = Path(__file__).resolve().parent
 
 
 def resource_dir(name: str) -> Path:
-    """Return the folder `tasksets` or `templates`.
+    """Return the folder `tasksets`, `templates` or `configs`.
 
     A wheel carries them inside the package; a checkout has them beside it.
 
     Raises:
         FileNotFoundError: When the installation is incomplete.
     """
-    checkout = {"tasksets": "tasksets", "templates": "reports/templates"}
+    checkout = {"tasksets": "tasksets", "templates": "reports/templates", "configs": "configs"}
     shipped = _PACKAGE / "data" / name
     for folder in (shipped, _PACKAGE.parent / checkout[name]):
         if folder.is_dir():

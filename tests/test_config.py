@@ -8,12 +8,13 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit.config import Config, load_config
 from evalkit.errors import ConfigError, ExitCode
-from evalkit.policy import read_policy
+from evalkit.policy import Policy, policy_changes, read_policy, shipped_policies
 
 Write = Callable[[str | bytes], Path]
 
@@ -104,13 +105,39 @@ def test_the_shipped_template_is_a_valid_configuration() -> None:
     assert config.sampling == Config().sampling
 
 
+CONFIGS = sorted((Path(__file__).parent.parent / "configs").glob("*.yaml"))
+
+
 @pytest.mark.parametrize(
-    "path", sorted((Path(__file__).parent.parent / "configs").glob("*.yaml")), ids=lambda p: p.name
+    "path", [p for p in CONFIGS if not p.name.startswith("policy-")], ids=lambda p: p.name
 )
 def test_the_example_configurations_are_valid(path: Path) -> None:
     config = load_config(path)
     assert config.baseline in config.endpoints
     assert set(config.candidates) <= set(config.endpoints)
+
+
+def test_the_shipped_policies_are_what_they_say() -> None:
+    shipped = {name: read_policy(Path(name)) for name in shipped_policies()}
+    assert set(shipped) == {"default", "strict", "two-stage", "sequential"}
+    assert shipped["default"] == Policy()
+    assert policy_changes(Policy(), shipped["two-stage"]) == {"plan": ("single", "two-stage")}
+    assert policy_changes(Policy(), shipped["sequential"]) == {"plan": ("single", "sequential")}
+    strict = policy_changes(Policy(), shipped["strict"])
+    assert all(new < old for key, (old, new) in strict.items() if key != "power")
+    assert strict["power"] == (0.8, 0.9)
+    assert len({policy.fingerprint for policy in shipped.values()}) == 4
+    for path in (p for p in CONFIGS if p.name.startswith("policy-")):
+        assert read_policy(path) == shipped[path.stem.removeprefix("policy-")]
+        # Every number stands in the file: nothing is left to a default that may change.
+        written = set(yaml.safe_load(path.read_text(encoding="utf-8")))
+        assert written | {"judges"} == set(Policy.model_fields)
+
+
+def test_an_unknown_policy_names_those_that_ship() -> None:
+    with pytest.raises(ConfigError, match="no policy 'lax'") as error:
+        read_policy(Path("lax"))
+    assert "two-stage" in str(error.value.hint)
 
 
 @given(st.text(max_size=60))

@@ -163,7 +163,8 @@ POLICY = click.option(
     "--policy",
     "policy_path",
     type=click.Path(path_type=Path),
-    help="File with the decision rule's numbers (the keys of `policy`).",
+    help="File with the decision rule's numbers (the keys of `policy`), or one that ships: "
+    "default, strict, two-stage, sequential.",
 )
 DECIDING = together(MARGIN, POLICY)
 TALKING = together(DISPLAY, JSON, QUIET, VERBOSE)

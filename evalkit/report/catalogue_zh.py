@@ -688,8 +688,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "阶段只有在 p 不超过水平的十分之一时才通过，否则看两个阶段的合并，第二阶段只用新题，等权重"
         "（逆正态合并：Bauer & Köhne, Biometrics 50:1029, 1994；Cui, Hung & Wang, Biometrics "
         "55:853, 1999）；此时区间描述全部配对。序贯方案用下注法（Waudby-Smith & Ramdas, JRSS-B "
-        "86:1, 2024）：其 p 值和区间在任意次检视下同时成立。由模型评审时，界值按 J = 灵敏度 + 特异度"
-        " − 1 缩小，并计入校准本身的误差（Rogan & Gladen, American Journal of Epidemiology "
+        "86:1, 2024）：其 p 值和区间在任意次检视下同时成立。由模型评审时，界值按 J（灵敏度加特异度"
+        "减 1）缩小，并计入校准本身的误差（Rogan & Gladen, American Journal of Epidemiology "
         "107:71, 1978）。"
     ),
 }
