@@ -96,6 +96,14 @@ class Sample:
     cluster: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
 
+    @property
+    def unit(self) -> str | tuple[Message, ...]:
+        """What samples of a taskset share that are not independent: a cluster, or the prompt.
+
+        The repeats of a sample are of one unit, though each is sampled with its own seed.
+        """
+        return self.cluster or self.messages
+
 
 @dataclass(frozen=True, slots=True)
 class Taskset:

@@ -8,12 +8,13 @@ its own, as another prompt of that kind would be.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 
 import numpy as np
 
 from evalkit.decision.pairing import Answer, Key
-from evalkit.types import Sample
+from evalkit.fingerprint import digest
+from evalkit.types import Message, Sample
 
 SampleKey = tuple[str, str]
 _Row = tuple[Key, Sample, Answer]
@@ -93,12 +94,12 @@ def make_pool(answers: Mapping[Key, Answer], samples: Mapping[SampleKey, Sample]
         answers: Of one arm.
         samples: What was asked, by (taskset, sample id).
     """
-    units: dict[str, dict[str, list[_Row]]] = {}
+    units: dict[str, dict[str | tuple[Message, ...], list[_Row]]] = {}
     prompts: dict[str, set[str]] = {}
     for key in sorted(answers):
         sample, answer = samples[key[:2]], answers[key]
-        unit = sample.cluster or answer.completion.prompt_hash
-        units.setdefault(sample.taskset, {}).setdefault(unit, []).append((key, sample, answer))
+        of_taskset = units.setdefault(sample.taskset, {})
+        of_taskset.setdefault(sample.unit, []).append((key, sample, answer))
         prompts.setdefault(sample.taskset, set()).add(sample.id)
     return Pool(
         {name: tuple(map(tuple, found.values())) for name, found in units.items()},
@@ -109,7 +110,8 @@ def make_pool(answers: Mapping[Key, Answer], samples: Mapping[SampleKey, Sample]
 def _renamed(row: _Row, suffix: str) -> _Row:
     (taskset, sample_id, epoch), sample, answer = row
     new_id = sample_id + suffix
-    cluster = None if sample.cluster is None else sample.cluster + suffix
+    # A copy is a unit of its own, which equal prompts share.
+    cluster = (sample.cluster or digest(list(map(asdict, sample.messages)))) + suffix
     completion = replace(
         answer.completion,
         sample_id=new_id,

@@ -131,14 +131,8 @@ def _absent(answer: Answer, event: bool) -> float:
 
 
 def _cluster_codes(pairs: Sequence[Pair]) -> Codes | None:
-    """Number the independent units: a declared cluster, else equal prompts of a taskset.
-
-    Epochs of a sample share its prompt, so they fall into one unit.
-    """
-    names = [
-        (pair.sample.taskset, pair.sample.cluster or pair.baseline.completion.prompt_hash)
-        for pair in pairs
-    ]
+    """Number the independent units; the epochs of a sample fall into one."""
+    names = [(pair.sample.taskset, pair.sample.unit) for pair in pairs]
     numbers = {name: index for index, name in enumerate(dict.fromkeys(names))}
     if len(numbers) == len(names):
         return None

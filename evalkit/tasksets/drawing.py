@@ -80,7 +80,7 @@ def ordered_units(taskset: Taskset, seed: int) -> list[tuple[Sample, ...]]:
     """Return the units of a taskset in the order in which they are drawn."""
     units: dict[str, list[Sample]] = {}
     for sample in taskset.samples:
-        units.setdefault(_unit(sample), []).append(sample)
+        units.setdefault(_name(sample), []).append(sample)
 
     def rank(item: tuple[str, list[Sample]]) -> tuple[float, str]:
         name = item[0]
@@ -89,10 +89,9 @@ def ordered_units(taskset: Taskset, seed: int) -> list[tuple[Sample, ...]]:
     return [tuple(unit) for _, unit in sorted(units.items(), key=rank)]
 
 
-def _unit(sample: Sample) -> str:
-    if sample.cluster is not None:
-        return f"cluster {sample.cluster}"
-    return digest([asdict(message) for message in sample.messages])
+def _name(sample: Sample) -> str:
+    unit = sample.unit
+    return unit if isinstance(unit, str) else digest([asdict(message) for message in unit])
 
 
 def _fitting(

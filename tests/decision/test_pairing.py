@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from evalkit.collect.requests import build_requests
 from evalkit.decision.attribution import cause, causes_by_family, transition
-from evalkit.decision.pairing import Answer, Key, pair
+from evalkit.decision.pairing import Answer, Key, Pair, pair
 from evalkit.decision.samples import sample_views
 from evalkit.decision.tables import build_table, differences
-from evalkit.types import Flag, Outcome, Sample
+from evalkit.types import Flag, Identity, Outcome, Sample, Sampling
 from tests.builders import (
     ABSTAINED,
     EMPTY,
@@ -18,6 +19,7 @@ from tests.builders import (
     answer,
     pairs,
     sample,
+    taskset,
 )
 
 ONE, TWO, THREE = sample("1"), sample("2"), sample("3")
@@ -79,6 +81,23 @@ def test_epochs_and_declared_clusters_are_not_independent() -> None:
     assert clusters is not None
     assert list(clusters) == [0, 0, 1, 1, 2, 2]
     assert build_table(pairs([(RIGHT, WRONG, 3)]), "accuracy").clusters is None
+
+
+def test_epochs_are_of_one_unit_though_each_has_a_seed_of_its_own() -> None:
+    """As they are really asked: the sampling seed is part of the prompt's hash."""
+    of = [p.sample for p in pairs([(RIGHT, WRONG, 3)])]
+    identity = Identity("openai", "m")
+    asked = build_requests([taskset(of)], identity, lambda _: Sampling(16), epochs=2, seed=0)
+    assert len({request.prompt_hash for request in asked}) == 6
+    hashes = {(r.sample_id, r.epoch): r.prompt_hash for r in asked}
+    made = [
+        Pair(one, epoch, *(answer(one, RIGHT, prompt_hash=hashes[one.id, epoch]) for _ in "ab"))
+        for one in of
+        for epoch in range(2)
+    ]
+    clusters = build_table(made, "accuracy").clusters
+    assert clusters is not None
+    assert list(clusters) == [0, 0, 1, 1, 2, 2]
 
 
 def test_transitions_and_causes() -> None:
