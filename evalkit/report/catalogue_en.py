@@ -142,6 +142,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "reason.STAGE_2_DUE": (
         "stage 1 did not decide everything, and the plan has a second stage: about {more} "
+        "prompts that were not asked yet, up to {each} a taskset (a taskset has only {few} left)",
+        "stage 1 did not decide everything, and the plan has a second stage: about {more} "
         "prompts that were not asked yet, up to {each} a taskset",
         "stage 1 did not decide everything, and the plan has a second stage",
     ),

@@ -50,6 +50,9 @@ def _facts(words: Words, names: Names, remedy: Remedy) -> dict[str, str]:
         facts["margin"] = numbers.size_in_points(values["margin"])
     if remedy.families:
         facts["families"] = _scopes(words, remedy.families)
+    if "each" in values:
+        # As a command takes it.
+        facts["each"] = str(values["each"])
     if "kept" in values:
         facts["kept"] = _scopes(words, values["kept"])
     if "metric" in values:

@@ -188,7 +188,7 @@ def _reason(words: Words, names: Names, result: CandidateResult, code: ReasonCod
         step, own = _step_of_plan(words, result, step)
         facts |= own
     if code.code == "STAGE_2_DUE":
-        facts |= _nothing_left(code)
+        facts |= _stage_two_facts(code)
     phrase = f"reason.{key}" if f"reason.{key}" in words else "reason.other"
     return Reason(
         code=one_line(code.code),
@@ -214,15 +214,21 @@ def _step_of_plan(words: Words, result: CandidateResult, step: str) -> tuple[str
     """Return what a plan with more than one look has to say about too few prompts."""
     for code in result.verdict.codes:
         if code.code == "STAGE_2_DUE":
-            return "step.STAGE_2_DUE", value_facts(code.values) | _nothing_left(code)
+            return "step.STAGE_2_DUE", value_facts(code.values) | _stage_two_facts(code)
     if result.look is not None and result.look.plan == "sequential":
         return "step.sequential", {}
     return step, {}
 
 
-def _nothing_left(code: ReasonCode) -> dict[str, str]:
-    """Return the fact that only holds when no prompt is left for stage 2."""
-    return {"none_left": ""} if code.values.get("left") == 0 else {}
+def _stage_two_facts(code: ReasonCode) -> dict[str, str]:
+    """Return the size as a command takes it, and whether too few prompts are left for it."""
+    each, left = code.values.get("each"), code.values.get("left")
+    facts = {} if each is None else {"each": str(each)}
+    if left == 0:
+        facts["none_left"] = ""
+    if each is not None and left is not None and left < each:
+        facts["few"] = numbers.count(left)
+    return facts
 
 
 def _most_demanding(words: Words, result: CandidateResult) -> dict[str, str]:

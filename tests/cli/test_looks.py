@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Ended, Run
 from tests.quiz import script, write_quiz
-from tests.servers.fake import FakeServer
+from tests.servers.fake import FakeServer, Fault
 
 N = 400
 
@@ -102,6 +102,21 @@ def test_what_was_invalid_is_no_look(bench: Bench) -> None:
     assert bench.codes() == {"FEW_CLUSTERS"}
     assert bench.compare("-n", "60").code == 4
     assert [row["candidates"][0]["counts"] for row in bench.ledger()] == [False, True]
+
+
+def test_asking_again_what_failed_is_the_same_look(evalkit: Run, tmp_path: Path) -> None:
+    write_quiz(tmp_path / "quiz", 60)
+    broken = (Fault("503", match="box 7?", times=1), Fault("503", match="box 9?", times=1))
+    other = script(60, wrong=range(0, 60, 12), faults=broken)
+    with FakeServer(script(60, wrong=range(6, 60, 12))) as a, FakeServer(other) as b:
+        bench = Bench(evalkit, tmp_path, (a, b))
+        words = ("--set", "requests.max_attempts=1")
+        assert bench.compare(*words).code == 4
+        assert bench.result()["pooled"]["candidate"]["missing"] == 2
+        assert [r["sample_id"] for r in bench.result()["reruns"]] == ["box-0007", "box-0009"]
+        assert bench.compare(*words).code == 4
+        assert bench.result()["pooled"]["candidate"]["missing"] == 0
+        assert bench.result()["look"]["number"] == 1
 
 
 def test_a_changed_ledger_is_refused(bench: Bench, tmp_path: Path) -> None:

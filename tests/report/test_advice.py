@@ -44,7 +44,7 @@ REMEDIES = (
         {"metric": "hallucination", "difference": 0.15, "low": 0.1, "high": 0.2, "n": 500},
     ),
     Remedy("MIXED_PRECISION", ("code", "math"), {"regressions": 276, "improvements": 16}),
-    Remedy("ASK_STAGE_2", (), {"more": 320, "each": 80}),
+    Remedy("ASK_STAGE_2", (), {"more": 3200, "each": 1080}),
     Remedy("ASK_ON", (), {"more": 777, "n": 164, "metric": "accuracy", "margin": 0.02}),
     Remedy("COMPARE_ANEW", (), {"anew": 1234, "n": 164, "metric": "accuracy", "margin": 0.02}),
 )
@@ -126,8 +126,8 @@ def test_each_remedy_tells_its_evidence() -> None:
     assert "hallucination in facts changed by +15.0 points" in texts["ADD_RETRIEVAL"]
     assert "code, math are degraded" in texts["MIXED_PRECISION"]
     assert "about 1,234 prompts, none of them asked here" in texts["COMPARE_ANEW"]
-    assert "about 320 prompts" in texts["ASK_STAGE_2"]
-    assert "--stage-2 80" in texts["ASK_STAGE_2"]
+    assert "about 3,200 prompts" in texts["ASK_STAGE_2"]
+    assert "--stage-2 1080." in texts["ASK_STAGE_2"]
     assert "about 777 more prompts" in texts["ASK_ON"]
 
 
