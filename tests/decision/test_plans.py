@@ -254,6 +254,17 @@ def test_families_with_and_without_a_judge_pool() -> None:
     assert (found.pooled.accuracy.p_noninferior or 0) > (plain.pooled.accuracy.p_noninferior or 1)
 
 
+def test_a_family_of_which_a_model_judges_a_part_keeps_the_shares_of_its_prompts() -> None:
+    judged = pairs([(RIGHT, WRONG, 30), (RIGHT, RIGHT, 270)], taskset="math", family=Family.MATH)
+    other = pairs([(RIGHT, WRONG, 7), (RIGHT, RIGHT, 693)], taskset="more", family=Family.MATH)
+    sets = [taskset([p.sample for p in group], family=Family.MATH) for group in (judged, other)]
+    found = compare_pairs("q4", Pairing((*judged, *other), ()), sets, judged_policy())
+    (family,) = found.families
+    expected = 0.3 * (-30 / 300 / 0.8) + 0.7 * (-7 / 700)
+    assert family.accuracy.difference.value == pytest.approx(expected)
+    assert found.pooled.accuracy.difference.value == pytest.approx(expected)
+
+
 def test_a_sequential_plan_refuses_judges() -> None:
     with pytest.raises(ValueError, match="cannot allow for the errors of a judge"):
         judged_policy("sequential")
