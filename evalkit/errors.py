@@ -13,8 +13,8 @@
     ├── Interrupted (130)
     ├── EndpointError (5)
     │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody, ProtocolError
-    │   └── terminal:  AuthError, CertificateError, NotFoundError, BadRequest,
-    │                  ContextLengthError
+    │   └── terminal:  AuthError, CertificateError, NotFoundError, LaunchError,
+    │                  BadRequest, ContextLengthError
     └── ScoringError (1)
         └── SandboxError
 
@@ -184,6 +184,10 @@ class CertificateError(EndpointError):
 
 class NotFoundError(EndpointError):
     """404, 405 or 410: wrong path or unknown model; no further request makes sense."""
+
+
+class LaunchError(EndpointError):
+    """A server that evalkit launched does not run: no further request makes sense."""
 
 
 class BadRequest(EndpointError):

@@ -60,7 +60,8 @@ def identity_key(identity: Identity) -> Mapping[str, Any]:
     """Return the part of an identity that must be equal for an answer to be reused.
 
     Known weights make the address irrelevant: the same file may be served on another port.
-    Without a weights hash the address is part of what the endpoint is.
+    Without a weights hash the address is part of what the endpoint is; where evalkit starts
+    the server itself, the command stands in its place.
     """
     key: dict[str, Any] = {
         "kind": identity.kind,
@@ -76,6 +77,8 @@ def identity_key(identity: Identity) -> Mapping[str, Any]:
         key["request_hash"] = identity.request_hash
     if identity.weights_hash is None:
         key["base_url"] = identity.base_url
+    if identity.command_hash is not None:
+        key["command_hash"] = identity.command_hash
     return key
 
 

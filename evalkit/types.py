@@ -319,7 +319,8 @@ class Identity:
     `details` holds further evidence (parameter count, file hash, ...). `key` fields are
     those that decide whether an answer may be reused; see `fingerprint.identity_key`. Several
     servers behind one name stand in `base_url` in alphabetical order, with spaces between
-    them. `request_hash` covers what its requests say beyond messages and sampling.
+    them. `request_hash` covers what its requests say beyond messages and sampling;
+    `command_hash` is of the command that evalkit started the server with.
     """
 
     kind: str
@@ -333,4 +334,5 @@ class Identity:
     request_hash: str | None = None
     weights_hash: str | None = None
     weights_bytes: int | None = None
+    command_hash: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -20,6 +20,7 @@ from evalkit.errors import (
     BadRequest,
     CertificateError,
     EndpointError,
+    LaunchError,
     NotFoundError,
 )
 from evalkit.types import Request
@@ -34,7 +35,7 @@ _LARGEST_SHARE = 0.5
 _SHAKY = 8
 _SECONDS = 120.0
 _REST, _LONGEST_REST = 1.0, 60.0
-_FATAL = (AuthError, CertificateError, NotFoundError)
+_FATAL = (AuthError, CertificateError, LaunchError, NotFoundError)
 
 _log = logging.getLogger(__name__)
 

@@ -17,6 +17,7 @@ from typing import Any, Self
 
 from evalkit.collect.records import decode, encode
 from evalkit.collect.writer import JournalWriter, good_end, write_atomic
+from evalkit.endpoints.base import SERVER_LOG
 from evalkit.errors import RunLocked, StoreError
 from evalkit.types import Completion
 
@@ -52,7 +53,7 @@ class RunFolder:
         try:
             path.mkdir(parents=True, exist_ok=True)
             foreign = not is_run_folder(path) and any(
-                entry.name not in {COMPLETIONS, LOG} for entry in path.iterdir()
+                entry.name not in {COMPLETIONS, LOG, SERVER_LOG} for entry in path.iterdir()
             )
         except OSError as error:
             raise StoreError(f"{path} cannot be a run folder: {_reason(error)}.") from error

@@ -31,13 +31,14 @@ from evalkit.errors import (
     AuthError,
     CertificateError,
     EndpointError,
+    LaunchError,
     NotFoundError,
     RateLimited,
     Timeout,
 )
 from evalkit.types import Attempt, Completion, Request
 
-_REFUSALS = (AuthError, CertificateError, NotFoundError)
+_REFUSALS = (AuthError, CertificateError, LaunchError, NotFoundError)
 # Unavailable, a gateway's deadline, and what Anthropic sends for an overload.
 _OVERLOADED = frozenset({503, 504, 529})
 # A key that is refused is refused sooner than this; an answer may take much longer.
@@ -82,6 +83,7 @@ async def collect(
         AuthError: At the first refusal of the key.
         CertificateError: At the first certificate that is not trusted.
         NotFoundError: At the first answer that path or model is not there.
+        LaunchError: When a server that evalkit launched keeps dying.
         EndpointError: When the endpoint is down: `give_up_after` requests in a row failed, or
             a few that it refused one at a time, or the first one could not connect in all its
             tries; and a plain question is not answered either.

@@ -8,12 +8,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, runtime_checkable
 
 from evalkit.endpoints.urls import is_url, split_target, url_name
 from evalkit.errors import ConfigError, UnknownNameError, UsageError
 from evalkit.registry import Registry
 from evalkit.types import Identity, Message, Reply, Sampling
+
+SERVER_LOG = "server.log"
+"""In a run folder: what a server that evalkit launched has said."""
 
 LOCAL_ARMS = ("f16", "q8", "q4", "rtn4", "rtn3")
 """Quantizations of the embedded model, from safest to most damaged."""
@@ -58,6 +61,14 @@ class Endpoint(Protocol):
         """
 
 
+@runtime_checkable
+class Launched(Protocol):
+    """An endpoint whose server evalkit starts, which takes minutes and a whole device."""
+
+    def command_hash(self) -> str:
+        """Hash what decides what is served, without starting it."""
+
+
 @dataclass(frozen=True, slots=True)
 class EndpointOptions:
     """What the caller decides for every endpoint alike.
@@ -87,7 +98,11 @@ EndpointFactory = Callable[[str, Mapping[str, Any], EndpointOptions], Endpoint]
 
 ENDPOINTS: Registry[EndpointFactory] = Registry(
     "kind of endpoint",
-    {"openai": "evalkit.endpoints.openai", "local": "evalkit.endpoints.local"},
+    {
+        "openai": "evalkit.endpoints.openai",
+        "local": "evalkit.endpoints.local",
+        "launch": "evalkit.endpoints.launch",
+    },
 )
 
 

@@ -7,10 +7,8 @@ SIGTERM and Ctrl-C.
 from __future__ import annotations
 
 import argparse
-import errno
 import os
 import signal
-import socket
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -19,7 +17,8 @@ from typing import TextIO
 from evalkit.endpoints.base import LOCAL_ARMS, EndpointOptions
 from evalkit.endpoints.engine import Engine, EngineOptions, available_cores, explain, require_engine
 from evalkit.endpoints.local import find_weights
-from evalkit.errors import EvalKitError, ExitCode, UsageError
+from evalkit.endpoints.ports import require_port
+from evalkit.errors import EvalKitError, ExitCode
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -36,6 +35,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         explain(Path(arguments.model))
     options = EndpointOptions(notify=lambda text: _say(sys.stderr, text))
     try:
+        # llama.cpp does not say when it cannot listen.
         require_port(arguments.port)
         require_engine()
         weights = find_weights(arguments.model, options)
@@ -56,27 +56,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.sigwait(signals)
     # Stopping in good order would wait for answers that clients still listen to.
     os._exit(ExitCode.OK)
-
-
-def require_port(port: int) -> None:
-    """Make sure that a port can be listened on; llama.cpp does not say when it cannot.
-
-    Raises:
-        UsageError: When it cannot.
-    """
-    with socket.socket() as listener:
-        # As servers do: a port that was left a moment ago is free.
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        try:
-            listener.bind(("127.0.0.1", port))
-        except OverflowError as error:
-            raise UsageError(f"Port {port} is not a number from 0 to 65535.") from error
-        except OSError as error:
-            if error.errno == errno.EADDRINUSE:
-                raise UsageError(
-                    f"Port {port} is in use.", hint="Choose another --port."
-                ) from error
-            raise UsageError(f"Port {port} cannot be used: {error.strerror}.") from error
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from evalkit.endpoints.serve import require_port
+from evalkit.endpoints.ports import require_port
 from evalkit.errors import ExitCode, UsageError
 
 
