@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -82,7 +83,7 @@ def compare(
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         # What is on disk is read first: nothing is asked beside a run that is broken.
         recorded = {arm.name: recorded_run(arm, plan) for arm in arms if arm.recorded is not None}
-        await check_all(arms, config, listener.on_stage)
+        checks = await check_all(arms, config, listener.on_stage, stop)
         folders = {arm.name: folder / "runs" / arm.name for arm in arms}
         fixed = await fix_connections(
             arms, plan, config, folders, listener.on_stage, stop=stop, fresh=fresh
@@ -104,6 +105,7 @@ def compare(
                 declared=declared,
                 settings=fixed.settings(arm.name),
                 redaction=redaction if config.redact else None,
+                inspect=partial(checks.add, arm.name) if arm.launched else None,
             )
             _refuse_interrupted(collected)
             runs.append(collected)
@@ -177,7 +179,7 @@ def check(
             )
 
     async def ask(stop: asyncio.Event) -> dict[str, Preflight]:
-        return {arm.name: await check_arm(arm, config, listener.on_stage) for arm in arms}
+        return {arm.name: await check_arm(arm, config, listener.on_stage, stop) for arm in arms}
 
     return run_with_signals(ask)
 

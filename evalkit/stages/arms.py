@@ -30,6 +30,11 @@ class Arm:
     raw: Mapping[str, Any] | None = field(default=None, repr=False)
     recorded: Path | None = None
 
+    @property
+    def launched(self) -> bool:
+        """Whether evalkit starts its server: one at a time, they may share a device."""
+        return self.raw is not None and self.raw.get("kind") == "launch"
+
 
 def resolve_arms(targets: Sequence[str], config: Config) -> list[Arm]:
     """Turn arguments into arms, in their order.

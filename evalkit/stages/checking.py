@@ -2,35 +2,68 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 
 from evalkit.collect.preflight import Finding, Preflight, compare_identities
 from evalkit.config import Config
+from evalkit.endpoints.base import parse_endpoint
 from evalkit.errors import InvalidComparison
 from evalkit.results import ReasonCode
-from evalkit.stages.arms import Arm
+from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.collecting import CollectedRun, OnStage, check_arm
 from evalkit.types import Identity
 
 
-async def check_all(arms: Sequence[Arm], config: Config, on_stage: OnStage) -> None:
-    """Fail before the first token is spent: an endpoint is unusable, or two do not compare."""
-    found: dict[str, Preflight] = {}
+class Checks:
+    """The preflights of a comparison, as they come: two servers need not be up at once."""
+
+    def __init__(self, baseline: str, config: Config) -> None:
+        self._baseline = baseline
+        self._allowed = config.allow_confounded
+        self._found: dict[str, Preflight] = {}
+
+    def add(self, name: str, found: Preflight) -> None:
+        """Take note of one; the baseline's is compared with every other.
+
+        Raises:
+            InvalidComparison: When it fails, or two do not compare.
+        """
+        failed = [f for f in found.findings if f.status == "failed"]
+        if failed and not self._allowed:
+            raise InvalidComparison(
+                f"Endpoint '{name}' fails the preflight: {failed[0].message}",
+                hint="Mend it, or go on all the same with --allow-confounded.",
+            )
+        self._found[name] = found
+        baseline = self._found.get(self._baseline)
+        if baseline is None or self._allowed:
+            return
+        for other in self._found if name == self._baseline else [name]:
+            if other != self._baseline:
+                _refuse_confounded(self._baseline, baseline, other, self._found[other])
+
+
+async def check_all(
+    arms: Sequence[Arm], config: Config, on_stage: OnStage, stop: asyncio.Event
+) -> Checks:
+    """Fail before the first token is spent: an endpoint is unusable, or two do not compare.
+
+    A server that evalkit starts is checked later, when it is up to be asked; only its
+    configuration is checked here.
+
+    Returns:
+        What was found; the checks of started servers are to be added.
+    """
+    checks = Checks(arms[0].name, config)
     for arm in arms:
         if arm.raw is not None:
+            parse_endpoint(arm.name, arm.raw, endpoint_options(config, None, on_stage))
+    for arm in arms:
+        if arm.raw is not None and not arm.launched:
             on_stage(f"checking {arm.name}")
-            found[arm.name] = await check_arm(arm, config, on_stage)
-            failed = [f for f in found[arm.name].findings if f.status == "failed"]
-            if failed and not config.allow_confounded:
-                raise InvalidComparison(
-                    f"Endpoint '{arm.name}' fails the preflight: {failed[0].message}",
-                    hint="Mend it, or go on all the same with --allow-confounded.",
-                )
-    baseline = found.get(arms[0].name)
-    if baseline is not None and not config.allow_confounded:
-        for name, preflight in found.items():
-            if preflight is not baseline:
-                _refuse_confounded(arms[0].name, baseline, name, preflight)
+            checks.add(arm.name, await check_arm(arm, config, on_stage, stop))
+    return checks
 
 
 def _differing(a: Identity, b: Identity) -> list[Finding]:

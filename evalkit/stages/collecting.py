@@ -17,14 +17,16 @@ from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
 from evalkit.collect.requests import build_requests
 from evalkit.collect.runner import collect
 from evalkit.config import Config
-from evalkit.endpoints.base import parse_endpoint
+from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
 from evalkit.stages.arms import Arm, endpoint_options
+from evalkit.stages.opening import opened
 from evalkit.stages.plan import Plan
 from evalkit.stages.redacting import keeper, scorers_of
 from evalkit.types import Completion, Identity, Request
 
 OnEvent = Callable[[str, Event], None]
 OnStage = Callable[[str], None]
+OnPreflight = Callable[[Preflight], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,21 +57,23 @@ class CollectedRun:
         return [c for c in self.folder.completions() if c.fingerprint in asked]
 
 
-async def check_arm(arm: Arm, config: Config, notify: OnStage) -> Preflight:
+async def check_arm(arm: Arm, config: Config, notify: OnStage, stop: asyncio.Event) -> Preflight:
     """Reach one endpoint, get one answer, read its identity.
 
     Args:
         arm: With an endpoint.
         config: How to ask.
         notify: Told in a sentence about what takes long.
+        stop: When set before it is open, it is given up.
 
     Raises:
         EndpointError: When it cannot be used; one sentence.
+        Interrupted: When told to stop.
     """
     if arm.raw is None:
         raise ValueError("a recorded run has no endpoint to check")
     endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, None, notify))
-    async with endpoint:
+    async with opened(endpoint, stop):
         return await preflight(endpoint)
 
 
@@ -86,6 +90,7 @@ async def collect_arm(
     declared: Mapping[str, Any],
     settings: Mapping[str, Any],
     redaction: Redaction | None = None,
+    inspect: OnPreflight | None = None,
 ) -> CollectedRun:
     """Ask one endpoint everything that its folder has no answer to.
 
@@ -101,9 +106,12 @@ async def collect_arm(
         declared: What is fixed before the first request (the policy); kept in the header.
         settings: Recorded in the header (connections and the like).
         redaction: Keys under which texts are kept as hashes; `None` keeps the texts.
+        inspect: Given the preflight of a server that is started for this, before it is
+            asked anything else; it may raise.
 
     Raises:
         EndpointError: When the endpoint is down or refuses.
+        Interrupted: When told to stop before it is open.
         StoreError: When the folder cannot be used.
     """
     if arm.raw is None:
@@ -116,7 +124,13 @@ async def collect_arm(
     with folder, keeping as keep:
         if fresh:
             folder.discard()
-        async with endpoint:
+        finished = _finished(endpoint, folder, plan)
+        if finished is not None:
+            notify(f"{arm.name} has answered everything; it is not started")
+            return finished
+        async with opened(endpoint, stop):
+            if inspect is not None:
+                inspect(await preflight(endpoint))
             identity = await endpoint.identity()
             sampling = {t.name: plan.sampling_for(t) for t in plan.tasksets}
             header = make_header(
@@ -177,6 +191,21 @@ def unanswered(run: CollectedRun, completions: Sequence[Completion]) -> int:
     """Count requests that came to no end at all: an interrupted run has some."""
     done = {completion.fingerprint for completion in completions}
     return sum(request.fingerprint not in done for request in run.requests)
+
+
+def _finished(endpoint: Endpoint, folder: RunFolder, plan: Plan) -> CollectedRun | None:
+    """Return a run that is whole, where starting the same command again would add nothing."""
+    header = folder.read_header()
+    if header is None or not isinstance(endpoint, Launched):
+        return None
+    identity = identity_of(header)
+    if identity.command_hash != endpoint.command_hash():
+        return None
+    requests = build_requests(plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed)
+    answered = folder.answered()
+    if not all(request.fingerprint in answered for request in requests):
+        return None
+    return CollectedRun(endpoint.name, endpoint.label, identity, folder, tuple(requests))
 
 
 def _limits(config: Config) -> Limits:
