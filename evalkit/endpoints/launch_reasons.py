@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 SHOWN = 240
+_LONGEST = 4000
 
 _CONTROL = re.compile(r"\x1b\[[0-9;?]*[ -/]*[@-~]|[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028-\u202e]")
 # What loggers put before a line: vLLM's process, level, time and module; uvicorn's level.
@@ -161,17 +162,17 @@ def reason_of(lines: Sequence[str], exit_code: int | None) -> Reason:
         if known is None:
             return Reason(_quote(said))
         return Reason(_quote(said), known.hint, known.port_taken)
-    if ended is not None:
-        return ended
     how = "it still runs" if exit_code is None else f"exit code {exit_code}"
+    how = how if ended is None else ended.text
     said = _last(_ERROR_WORD, shown) or (shown[-1] if shown else None)
-    return Reason(f"{how}; its log ends with {_quote(said)}" if said else f"{how}, without a word")
+    text = f"{how}; its log ends with {_quote(said)}" if said else f"{how}, without a word"
+    return Reason(text, None if ended is None else ended.hint)
 
 
 def clean(line: str) -> str:
     """Return a line of a log without colours, control characters and its logger's prefix."""
     # Progress bars overwrite their line.
-    plain = _CONTROL.sub("", line.rstrip("\r\n").rpartition("\r")[2])
+    plain = _CONTROL.sub("", line.rstrip("\r\n").rpartition("\r")[2][:_LONGEST])
     return _PREFIX.sub("", plain, count=1).strip()
 
 

@@ -98,10 +98,11 @@ class LaunchSettings(OpenAISettings):
     @property
     def program(self) -> str:
         """The program's name, for people."""
-        words = [Path(self.command[0]).name, *self.command[1:]]
-        if "-m" in words[:-1] and words[0].startswith("python"):
-            return words[words.index("-m") + 1]
-        return words[0]
+        names = [Path(word).name for word in self.command]
+        for name, option, module in zip(names, names[1:], names[2:], strict=False):
+            if name.startswith("python") and option == "-m":
+                return module
+        return names[0]
 
     def missing_program(self) -> str | None:
         """Return the command's first word when there is no such program."""
