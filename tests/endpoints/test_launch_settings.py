@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from evalkit.config import load_config
 from evalkit.endpoints.launch_settings import LaunchSettings
 from evalkit.endpoints.settings import check_settings
 from evalkit.errors import ConfigError
@@ -79,6 +80,14 @@ class TestCommand:
 
     def test_no_key_is_sent_unless_it_is_named(self) -> None:
         assert settings().api_key_env == ""
+
+
+def test_the_example_configuration_is_valid() -> None:
+    path = Path(__file__).parents[2] / "configs" / "launch.yaml"
+    raw = load_config(path, environment={}).endpoints
+    fp8, int4 = (check_settings(LaunchSettings, name, raw[name]) for name in ("fp8", "int4"))
+    assert filled(fp8)[:3] == ["vllm", "serve", "my/model"]
+    assert filled(int4)[2:4] == ["my/model-AWQ", "--served-model-name=my/model"]
 
 
 class TestMasks:
