@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -20,7 +20,8 @@ from evalkit.types import Identity, Sampling
 
 HEADER_VERSION = 1
 DECLARED = "declared"
-_FROM_THE_START = ("created", "run_id", DECLARED)
+DEATHS = "server_deaths"
+_FROM_THE_START = ("created", "run_id", DECLARED, DEATHS)
 _PACKAGES = ("aiohttp", "orjson", "xllamacpp", "gguf", "numpy", "scipy")
 
 
@@ -153,6 +154,17 @@ def declared_policy(header: Mapping[str, Any]) -> tuple[str | None, Mapping[str,
 def run_id_of(header: Mapping[str, Any]) -> str:
     """Return what tells one collection of answers from another; `--fresh` begins a new one."""
     return str(header.get("run_id") or header.get("created") or "")
+
+
+def add_deaths(folder: RunFolder, reasons: Sequence[str]) -> None:
+    """Note in a run's header why its server died while it was asked.
+
+    Raises:
+        StoreError: When it cannot be read or written.
+    """
+    header = folder.read_header()
+    if reasons and header is not None:
+        folder.write_header({**header, DEATHS: [*header.get(DEATHS, ()), *reasons]})
 
 
 def _differences(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -65,6 +65,10 @@ class Endpoint(Protocol):
 class Launched(Protocol):
     """An endpoint whose server evalkit starts, which takes minutes and a whole device."""
 
+    @property
+    def deaths(self) -> tuple[str, ...]:
+        """Why the server ended in the middle of work, each time since it was entered."""
+
     def command_hash(self) -> str:
         """Hash what decides what is served, without starting it."""
 

@@ -18,6 +18,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from evalkit.endpoints.base import ENDPOINTS, SERVER_LOG, EndpointOptions
+from evalkit.endpoints.launch_reasons import Reason
 from evalkit.endpoints.launch_server import Place, Server, client_settings
 from evalkit.endpoints.launch_settings import LaunchSettings
 from evalkit.endpoints.openai import OpenAIEndpoint
@@ -47,7 +48,7 @@ class LaunchEndpoint:
         self._settings = settings
         self._options = options
         self._server: Server | None = None
-        self._restarts = 0
+        self._deaths: list[str] = []
         self._failed: LaunchError | None = None
         self._mending = asyncio.Lock()
         self._log: Path | None = None
@@ -73,7 +74,7 @@ class LaunchEndpoint:
             LaunchError: When it does not start, with the reason from its log.
             EndpointError: When it refuses the key or does not serve the model.
         """
-        self._restarts, self._failed = 0, None
+        self._deaths, self._failed = [], None
         self._log = self._log_path()
         try:
             await self._start()
@@ -110,6 +111,11 @@ class LaunchEndpoint:
             details={"command": settings.shown(settings.command), **served.details},
         )
 
+    @property
+    def deaths(self) -> tuple[str, ...]:
+        """Why the server ended in the middle of work, each time since it was entered."""
+        return tuple(self._deaths)
+
     def command_hash(self) -> str:
         """Hash what decides what is served, without starting it."""
         return self._settings.command_hash()
@@ -136,29 +142,16 @@ class LaunchEndpoint:
             LaunchError: When it died too often, or does not start any more.
         """
         async with self._mending:
-            if self._server is not server:
-                self._running()
+            # Others who were in flight may have been here before.
+            if self._running() is not server:
                 return True
             if not await server.is_down():
                 return False
             reason = server.reason()
-            if self._restarts >= self._settings.restarts:
-                again = " again" if self._restarts else ""
-                self._failed = LaunchError(
-                    f"The server of endpoint '{self._name}' died{again}: {reason.text}.",
-                    hint=" ".join(
-                        filter(
-                            None,
-                            (
-                                reason.hint,
-                                f"Its log: {self._log}. What was answered is kept; "
-                                "the same command goes on from there.",
-                            ),
-                        )
-                    ),
-                )
+            self._deaths.append(reason.text)
+            if len(self._deaths) > self._settings.restarts:
+                self._failed = self._outage(reason)
                 raise self._failed
-            self._restarts += 1
             self._say(f"{self._name} died ({reason.text}); it is started again")
             await self._stop()
             try:
@@ -167,6 +160,14 @@ class LaunchEndpoint:
                 self._failed = error
                 raise
             return True
+
+    def _outage(self, reason: Reason) -> LaunchError:
+        again = " again" if len(self._deaths) > 1 else ""
+        kept = "What was answered is kept; the same command goes on from there."
+        return LaunchError(
+            f"The server of endpoint '{self._name}' died{again}: {reason.text}.",
+            hint=" ".join(filter(None, (reason.hint, f"Its log: {self._log}.", kept))),
+        )
 
     async def _start(self) -> None:
         port, log = self._settings.port, self._log

@@ -153,6 +153,8 @@ class Guard:
 
     def _reap(self, server: int) -> None:
         """Take note of the end of adopted orphans; the server's own is for `Popen`."""
+        if not _LINUX:
+            return
         with contextlib.suppress(ChildProcessError):
             while True:
                 seen = os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)

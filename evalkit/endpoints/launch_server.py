@@ -36,6 +36,7 @@ _SHORT = Sampling(max_tokens=4)
 _FIRST_TRIES = 3
 _POLL_SECONDS, _POLL_MOST = 0.05, 1.0
 _HEALTH_SECONDS = 5.0
+_SLOW = 0
 # A server that fails may take this long to end, or to answer again.
 _SETTLE_SECONDS = 15.0
 _TELL_SECONDS = 15.0
@@ -135,7 +136,9 @@ class Server:
         """Whether it is gone for good, after an answer failed; it may take a moment to say."""
         deadline = asyncio.get_running_loop().time() + _SETTLE_SECONDS
         while not self.ended:
-            if await self._is_healthy(lenient=True):
+            status = await self._health()
+            # One that is slow to answer is at work: its requests have deadlines of their own.
+            if status == _SLOW or (status or 500) < HTTPStatus.INTERNAL_SERVER_ERROR:
                 return False
             if asyncio.get_running_loop().time() > deadline:
                 return True
@@ -188,18 +191,25 @@ class Server:
             else:
                 return
 
-    async def _is_healthy(self, *, lenient: bool = False) -> bool:
-        path = self._settings.health or "/health"
+    async def _is_healthy(self) -> bool:
+        status = await self._health()
+        if status is None or status == _SLOW:
+            return False
+        missing = self._settings.health is None and status in (_NO_SUCH_PAGE | _GUARDED)
+        return status < HTTPStatus.MULTIPLE_CHOICES or missing
+
+    async def _health(self) -> int | None:
+        """Return the status of the page, 0 when it takes too long, `None` for no answer."""
         try:
-            answer = await self._pages.exchange("GET", self._root + path)
+            answer = await self._pages.exchange(
+                "GET", self._root + (self._settings.health or "/health")
+            )
+        except Timeout:
+            return _SLOW
         except EndpointError:
-            return False
-        if self.ended:
-            # Somebody else listens there.
-            return False
-        good = answer.status < HTTPStatus.MULTIPLE_CHOICES
-        missing = self._settings.health is None and answer.status in (_NO_SUCH_PAGE | _GUARDED)
-        return good or missing or (lenient and answer.status < HTTPStatus.INTERNAL_SERVER_ERROR)
+            return None
+        # Somebody else may listen there meanwhile.
+        return None if self.ended else answer.status
 
     async def _ended_within(self, seconds: float) -> None:
         if self._process is not None:

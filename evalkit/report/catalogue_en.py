@@ -342,6 +342,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "a run ({arms}) was recorded under another policy, of which only the hash is known",
         "a run was recorded under another policy, of which only the hash is known",
     ),
+    "threat.SERVER_DIED": (
+        "the server of {endpoint} died while it was asked ({deaths}×): {detail}",
+        "deaths of a server",
+    ),
     "threat.other": ("{finding}: {detail}", "{finding}"),
     # Why there is no number
     "warn.baseline_too_low": "too few right answers of the baseline for a ratio",

@@ -326,6 +326,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "有运行（{arms}）是在另一策略下记录的，只知其哈希",
         "有运行是在另一策略下记录的，只知其哈希",
     ),
+    "threat.SERVER_DIED": (
+        "{endpoint} 的服务器在提问期间崩溃（{deaths} 次）：{detail}",
+        "服务器崩溃",
+    ),
     "threat.other": ("{finding}：{detail}", "{finding}"),
     # Why there is no number
     "warn.baseline_too_low": "基线答对太少，不给比值",

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from evalkit.collect.events import Event, Limits, RunSummary
-from evalkit.collect.header import adopt_header, identity_of, make_header
+from evalkit.collect.header import DEATHS, add_deaths, adopt_header, identity_of, make_header
 from evalkit.collect.journal import RunFolder, open_run
 from evalkit.collect.preflight import Preflight, preflight
 from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
@@ -50,6 +50,10 @@ class CollectedRun:
     requests: tuple[Request, ...]
     summary: RunSummary | None = None
     redaction: Redaction | None = None
+
+    def deaths(self) -> list[str]:
+        """Return why its server died while it was asked, as far as evalkit had started it."""
+        return list((self.folder.read_header() or {}).get(DEATHS, ()))
 
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""
@@ -124,7 +128,7 @@ async def collect_arm(
     with folder, keeping as keep:
         if fresh:
             folder.discard()
-        finished = _finished(endpoint, folder, plan)
+        finished = _finished(endpoint, folder, plan, redaction)
         if finished is not None:
             notify(f"{arm.name} has answered everything; it is not started")
             return finished
@@ -144,15 +148,19 @@ async def collect_arm(
             )
             adopt_header(folder, header)
             requests = _requests(plan, identity, redaction)
-            summary = await collect(
-                endpoint if redaction is None else quiet(endpoint),
-                requests,
-                folder,
-                limits=_limits(config),
-                on_event=lambda event: on_event(arm.name, event),
-                stop=stop,
-                keep=keep,
-            )
+            try:
+                summary = await collect(
+                    endpoint if redaction is None else quiet(endpoint),
+                    requests,
+                    folder,
+                    limits=_limits(config),
+                    on_event=lambda event: on_event(arm.name, event),
+                    stop=stop,
+                    keep=keep,
+                )
+            finally:
+                if isinstance(endpoint, Launched):
+                    add_deaths(folder, endpoint.deaths)
     return CollectedRun(
         arm.name, endpoint.label, identity, folder, tuple(requests), summary, redaction
     )
@@ -193,19 +201,26 @@ def unanswered(run: CollectedRun, completions: Sequence[Completion]) -> int:
     return sum(request.fingerprint not in done for request in run.requests)
 
 
-def _finished(endpoint: Endpoint, folder: RunFolder, plan: Plan) -> CollectedRun | None:
+def _finished(
+    endpoint: Endpoint, folder: RunFolder, plan: Plan, redaction: Redaction | None
+) -> CollectedRun | None:
     """Return a run that is whole, where starting the same command again would add nothing."""
     header = folder.read_header()
     if header is None or not isinstance(endpoint, Launched):
         return None
     identity = identity_of(header)
-    if identity.command_hash != endpoint.command_hash():
+    # What does not fit is refused with its reason, as for every other endpoint.
+    if identity.command_hash != endpoint.command_hash() or header.get(
+        "redaction"
+    ) != _redaction_record(plan, redaction).get("redaction"):
         return None
-    requests = build_requests(plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed)
+    requests = tuple(_requests(plan, identity, redaction))
     answered = folder.answered()
     if not all(request.fingerprint in answered for request in requests):
         return None
-    return CollectedRun(endpoint.name, endpoint.label, identity, folder, tuple(requests))
+    return CollectedRun(
+        endpoint.name, endpoint.label, identity, folder, requests, redaction=redaction
+    )
 
 
 def _limits(config: Config) -> Limits:

@@ -137,7 +137,8 @@ class _Question:
             drawing=plan.drawing(),
             temperature=plan.sampling.temperature,
         )
-        threats = [*_look_threat(look), *result.threats]
+        deaths = [_died(one.run) for one in (self.baseline, self.candidate) if one.run.deaths()]
+        threats = [*_look_threat(look), *deaths, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
@@ -176,6 +177,12 @@ def _look_threat(look: Look | None) -> tuple[Threat, ...]:
 
 def _declared(arm: GradedRun) -> tuple[str, str | None, Mapping[str, Any] | None]:
     return arm.run.arm, *declared_policy(arm.run.folder.read_header() or {})
+
+
+def _died(run: CollectedRun) -> Threat:
+    deaths = run.deaths()
+    values = {"endpoint": run.arm, "deaths": len(deaths), "detail": deaths[-1]}
+    return Threat("SERVER_DIED", "warn", values)
 
 
 def _identical(pairing: Pairing) -> list[ReasonCode]:

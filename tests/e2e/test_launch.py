@@ -134,6 +134,10 @@ class TestSmallServer:
         comparison = json.loads((tmp_path / "out" / "comparison.json").read_text())
         assert comparison["baseline"]["n_answered"] == N
         assert comparison["baseline"]["errors"] == {}
+        # It is the first screen's matter, also when the folder is compared again.
+        said = "the server of fp8 died while it was asked (1×): killed (signal 9)"
+        assert said in " ".join(done.stdout.split())
+        assert said in " ".join(run(tmp_path).stdout.split())
         # Again only what was in flight: four connections.
         assert sum(asked(tmp_path / "a").values()) <= N + 4
 
@@ -154,6 +158,7 @@ class TestSmallServer:
         assert kept >= 12
         again = run(tmp_path)
         assert again.returncode == 4
+        assert "died while it was asked (2×)" in " ".join(again.stdout.split())
         assert f"fp8: {N - kept} requests, {kept} answered before" in again.stderr
         assert sum(asked(tmp_path / "a").values()) <= N + 2 * 4
 

@@ -213,6 +213,7 @@ class TestDeath:
 
         replies = use(one, many)
         assert {type(reply) for reply in replies} == {LaunchError}
+        assert len(one.deaths) == 2
         assert replies[0].message.startswith("The server of endpoint 'mine' died again: killed")
         assert "the same command goes on" in str(replies[0].hint)
         assert gone(read_pids(pids))
