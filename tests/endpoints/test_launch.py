@@ -14,7 +14,14 @@ import pytest
 from evalkit.endpoints.base import EndpointOptions, parse_endpoint
 from evalkit.endpoints.launch import LaunchEndpoint
 from evalkit.endpoints.ports import free_port
-from evalkit.errors import AuthError, ConfigError, EvalKitError, LaunchError, NotFoundError
+from evalkit.errors import (
+    AuthError,
+    ConfigError,
+    EvalKitError,
+    LaunchError,
+    NotFoundError,
+    ServerError,
+)
 from evalkit.fingerprint import identity_key
 from tests.endpoints.launching import ask, command, endpoint, gone, nothing, read_pids, use
 
@@ -234,6 +241,19 @@ class TestDeath:
 
         assert use(one, three) == ["hello", "hello"]
         assert (tmp_path / "server.log").read_text().count("evalkit starts") == 2
+
+    def test_a_server_that_is_slow_to_say_how_it_is_is_left_alone(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr("evalkit.endpoints.launch_server._HEALTH_SECONDS", 0.3)
+        one = endpoint(tmp_path, "--busy-after", 1)
+
+        async def fail(one: LaunchEndpoint) -> None:
+            with pytest.raises(ServerError):
+                await ask(one)
+
+        use(one, fail)
+        assert one.deaths == ()
 
     def test_a_failed_request_of_a_healthy_server_is_the_requests_own(self, tmp_path: Path) -> None:
         one = endpoint(tmp_path, "--fail", 400)

@@ -43,6 +43,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--deaths", type=Path, help="a file that counts; dies twice at most")
     parser.add_argument("--max-deaths", type=int, default=1)
     parser.add_argument("--sick-after", type=int, help="500 and an unhealthy page from then on")
+    parser.add_argument("--busy-after", type=int, help="500 and a slow page from then on")
     parser.add_argument("--grandchildren", type=int, default=0)
     parser.add_argument("--stubborn", action="store_true", help="ignore SIGTERM, children too")
     parser.add_argument("--pids", type=Path, help="where the ids of all processes are written")
@@ -69,6 +70,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         sick = ARGS.sick_after is not None and ARGS.sick_after < COUNT
         if self.path == "/health" and not ARGS.no_health_page:
+            if ARGS.busy_after is not None and ARGS.busy_after < COUNT:
+                time.sleep(1.5)
             loading = time.monotonic() - BEGIN < ARGS.load
             self.reply(503 if loading or sick or ARGS.never_healthy else 200, {})
         elif self.path == "/v1/models":
@@ -89,7 +92,7 @@ class Handler(BaseHTTPRequestHandler):
         if ARGS.die_after is not None and count > ARGS.die_after and may_die():
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(ARGS.delay)
-        if ARGS.sick_after is not None and count > ARGS.sick_after:
+        if any(k is not None and count > k for k in (ARGS.sick_after, ARGS.busy_after)):
             self.reply(500, {"error": {"message": "the engine is dead"}})
         elif ARGS.fail:
             if ARGS.fail_say:
