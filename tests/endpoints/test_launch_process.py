@@ -129,7 +129,7 @@ class TestOurEnd:
         process = evalkit(tmp_path, "await asyncio.sleep(600)", "--pids", pids)
         (server,) = read_pids(pids)
         assert os.getpgid(server) != os.getpgid(process.pid)
-        assert os.getsid(server) != os.getsid(process.pid)
+        assert os.getpgid(server) == os.getsid(server) == server
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=20)
         assert gone([server])
