@@ -173,7 +173,7 @@ def clean(line: str) -> str:
     """Return a line of a log without colours, control characters and its logger's prefix."""
     # Progress bars overwrite their line.
     plain = _CONTROL.sub("", line.rstrip("\r\n").rpartition("\r")[2][:_LONGEST])
-    return _PREFIX.sub("", plain, count=1).strip()
+    return " ".join(_PREFIX.sub("", plain, count=1).split())
 
 
 def _root(lines: Sequence[str]) -> str | None:

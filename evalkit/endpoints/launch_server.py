@@ -10,11 +10,13 @@ from http import HTTPStatus
 from pathlib import Path
 
 from evalkit.endpoints.base import EndpointOptions
+from evalkit.endpoints.connection import Connection
 from evalkit.endpoints.credentials import Credentials
 from evalkit.endpoints.launch_process import Order, ServerProcess
 from evalkit.endpoints.launch_reasons import Reason, clean, reason_of
 from evalkit.endpoints.launch_settings import LaunchSettings
-from evalkit.endpoints.openai import OpenAIEndpoint, OpenAISettings
+from evalkit.endpoints.openai import OpenAIEndpoint
+from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.ports import HOST
 from evalkit.endpoints.transport import Deadlines, Transport
 from evalkit.endpoints.urls import parse_address
@@ -87,7 +89,7 @@ class Server:
             name,
             Credentials.gather(name, address, settings.api_key_env, settings.headers),
             Deadlines(connect=_HEALTH_SECONDS, total=_HEALTH_SECONDS),
-            proxies=False,
+            Connection(),
         )
 
     async def start(self) -> None:

@@ -13,7 +13,7 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
-from evalkit.endpoints.openai import OpenAISettings
+from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.ports import HOST
 from evalkit.fingerprint import digest
 

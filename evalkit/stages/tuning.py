@@ -16,6 +16,7 @@ from evalkit.config import Config
 from evalkit.endpoints.base import parse_endpoint
 from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.collecting import OnStage
+from evalkit.stages.opening import opened
 from evalkit.stages.plan import Plan
 
 
@@ -112,7 +113,8 @@ async def _tune(
     stop: asyncio.Event,
 ) -> Tuning:
     on_stage(f"warming up {arm.name}")
-    async with parse_endpoint(arm.name, raw, endpoint_options(config, None, on_stage)) as endpoint:
+    endpoint = parse_endpoint(arm.name, raw, endpoint_options(config, None, on_stage))
+    async with opened(endpoint, stop):
         identity = await endpoint.identity()
         requests = build_requests(
             plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed
