@@ -11,11 +11,11 @@ import asyncio
 import logging
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 from evalkit.endpoints.base import ENDPOINTS, SERVER_LOG, EndpointOptions
 from evalkit.endpoints.launch_reasons import Reason
@@ -36,6 +36,9 @@ from evalkit.errors import (
 from evalkit.types import Identity, Message, Reply, Sampling
 
 _PORT_TRIES = 3
+_KEPT = "What was answered is kept; the same command goes on from there."
+
+T = TypeVar("T")
 
 _log = logging.getLogger(__name__)
 
@@ -100,7 +103,7 @@ class LaunchEndpoint:
         Raises:
             EndpointError: When the server does not answer.
         """
-        served = await self._running().client.identity()
+        served = await self._ask(lambda client: client.identity())
         settings = self._settings
         return replace(
             served,
@@ -127,10 +130,13 @@ class LaunchEndpoint:
             LaunchError: When the server is gone and was started again too often.
             EndpointError: See `Endpoint.send`.
         """
+        return await self._ask(lambda client: client.send(messages, sampling))
+
+    async def _ask(self, act: Callable[[OpenAIEndpoint], Awaitable[T]]) -> T:
         while True:
             server = self._running()
             try:
-                return await server.client.send(messages, sampling)
+                return await act(server.client)
             except (ConnectError, CutBody, ServerError, Timeout):
                 if not await self._replaced(server):
                     raise
@@ -157,16 +163,15 @@ class LaunchEndpoint:
             try:
                 await self._start()
             except LaunchError as error:
-                self._failed = error
-                raise
+                self._failed = LaunchError(error.message, hint=f"{error.hint} {_KEPT}")
+                raise self._failed from error
             return True
 
     def _outage(self, reason: Reason) -> LaunchError:
         again = " again" if len(self._deaths) > 1 else ""
-        kept = "What was answered is kept; the same command goes on from there."
         return LaunchError(
             f"The server of endpoint '{self._name}' died{again}: {reason.text}.",
-            hint=" ".join(filter(None, (reason.hint, f"Its log: {self._log}.", kept))),
+            hint=" ".join(filter(None, (reason.hint, f"Its log: {self._log}.", _KEPT))),
         )
 
     async def _start(self) -> None:

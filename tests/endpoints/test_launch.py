@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import os
+import signal
 import socket
 import sys
 import time
@@ -224,6 +226,32 @@ class TestDeath:
         assert replies[0].message.startswith("The server of endpoint 'mine' died again: killed")
         assert "the same command goes on" in str(replies[0].hint)
         assert gone(read_pids(pids))
+
+    def test_a_restart_that_fails_is_an_outage_for_everybody(self, tmp_path: Path) -> None:
+        one = endpoint(tmp_path, "--die-after", 1, "--once", tmp_path / "once")
+
+        async def many(one: LaunchEndpoint) -> list[Any]:
+            asked = (ask(one, f"say word{n}") for n in range(4))
+            return await asyncio.gather(*asked, return_exceptions=True)
+
+        replies = use(one, many)
+        assert {type(reply) for reply in replies} == {LaunchError}
+        assert {reply.message for reply in replies} == {
+            "Endpoint 'mine': its server ended before it was ready: 'OSError: the device is gone'."
+        }
+        assert all("goes on from there" in str(reply.hint) for reply in replies)
+
+    def test_its_identity_is_read_again_from_the_next_one(self, tmp_path: Path) -> None:
+        pids = tmp_path / "pids"
+        one = endpoint(tmp_path, "--pids", pids)
+
+        async def look(one: LaunchEndpoint) -> None:
+            before = await one.identity()
+            os.kill(read_pids(pids)[0], signal.SIGKILL)
+            assert await one.identity() == before
+            assert len(one.deaths) == 1
+
+        use(one, look)
 
     def test_no_restart_when_none_is_wanted(self, tmp_path: Path) -> None:
         one = endpoint(tmp_path, "--die-after", 1, restarts=0)

@@ -43,6 +43,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--deaths", type=Path, help="a file that counts; dies twice at most")
     parser.add_argument("--max-deaths", type=int, default=1)
     parser.add_argument("--sick-after", type=int, help="500 and an unhealthy page from then on")
+    parser.add_argument("--once", type=Path, help="a file: with it there, it does not start")
     parser.add_argument("--busy-after", type=int, help="500 and a slow page from then on")
     parser.add_argument("--grandchildren", type=int, default=0)
     parser.add_argument("--stubborn", action="store_true", help="ignore SIGTERM, children too")
@@ -152,6 +153,10 @@ def main() -> None:
         print(ARGS.say, flush=True)
     if ARGS.print_env:
         print(f"{ARGS.print_env} is {os.environ[ARGS.print_env]} and", sys.argv, flush=True)
+    if ARGS.once is not None:
+        if ARGS.once.exists():
+            sys.exit("OSError: the device is gone")
+        ARGS.once.touch()
     if ARGS.signal is not None:
         os.kill(os.getpid(), ARGS.signal)
     if ARGS.exit is not None:
