@@ -47,6 +47,7 @@ _REASONS = {
     "CutBody": "its body ended early or is not JSON",
     "AuthError": "it refused the key",
     "NotFoundError": "path or model was not found",
+    "LaunchError": "its server died too often",
     "BadRequest": "it refused the request",
     "ContextLengthError": "the prompt does not fit",
     "ProtocolError": "its reply is no answer",

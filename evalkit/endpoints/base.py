@@ -87,6 +87,7 @@ class EndpointOptions:
         request_timeout: Seconds for one attempt, everything included.
         log_path: Where an engine that evalkit runs itself writes its log.
         notify: Told in a sentence about what takes long (making weights, say).
+        redact: Whether what a server says may hold prompts that nobody else may read.
     """
 
     max_connections: int = 4
@@ -96,6 +97,7 @@ class EndpointOptions:
     request_timeout: float = 300.0
     log_path: Path | None = None
     notify: Callable[[str], None] | None = None
+    redact: bool = False
 
 
 EndpointFactory = Callable[[str, Mapping[str, Any], EndpointOptions], Endpoint]

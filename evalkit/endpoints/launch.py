@@ -94,7 +94,8 @@ class LaunchEndpoint:
     ) -> None:
         """End the server and everything that it started; the device is free then."""
         await self._stop()
-        if self._options.log_path is None and self._log is not None and error is None:
+        kept = error is not None and not self._options.redact
+        if self._options.log_path is None and self._log is not None and not kept:
             self._log.unlink(missing_ok=True)
 
     async def identity(self) -> Identity:
@@ -154,6 +155,9 @@ class LaunchEndpoint:
             if not await server.is_down():
                 return False
             reason = server.reason()
+            if self._options.redact:
+                # From here on its last words may quote a prompt.
+                reason = Reason("its last words are redacted")
             self._deaths.append(reason.text)
             if len(self._deaths) > self._settings.restarts:
                 self._failed = self._outage(reason)
@@ -169,9 +173,10 @@ class LaunchEndpoint:
 
     def _outage(self, reason: Reason) -> LaunchError:
         again = " again" if len(self._deaths) > 1 else ""
+        log = None if self._options.redact else f"Its log: {self._log}."
         return LaunchError(
             f"The server of endpoint '{self._name}' died{again}: {reason.text}.",
-            hint=" ".join(filter(None, (reason.hint, f"Its log: {self._log}.", _KEPT))),
+            hint=" ".join(filter(None, (reason.hint, log, _KEPT))),
         )
 
     async def _start(self) -> None:

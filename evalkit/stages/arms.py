@@ -69,6 +69,7 @@ def endpoint_options(
         request_timeout=config.requests.timeout,
         log_path=log_path,
         notify=notify,
+        redact=config.redact,
     )
 
 

@@ -162,6 +162,31 @@ class TestSmallServer:
         assert f"fp8: {N - kept} requests, {kept} answered before" in again.stderr
         assert sum(asked(tmp_path / "a").values()) <= N + 2 * 4
 
+    def test_a_redacted_run_keeps_nothing_of_what_the_server_says(self, tmp_path: Path) -> None:
+        write_quiz(tmp_path / "quiz", N)
+        temporary = tmp_path / "tmp"
+        temporary.mkdir()
+        dying = launched(
+            "--quote", "--die-after", 12, "--deaths", tmp_path / "deaths", "--max-deaths", 2
+        )
+        write_config(tmp_path, {"fp8": dying, "int4": launched("--wrong", 1, "--quote")})
+        env = {**os.environ, "TMPDIR": str(temporary)}
+        words = [*evalkit(tmp_path, "compare"), "--redact"]
+        seen = ""
+        for code in (5, 4, 4):
+            done = subprocess.run(
+                words, capture_output=True, text=True, env=env, check=False, timeout=300
+            )
+            assert done.returncode == code, done.stderr
+            seen += done.stdout + done.stderr
+        assert "fp8 died (its last words are redacted); it is started again" in seen
+        assert "Endpoint 'fp8': its server died too often; its words are redacted" in seen
+        assert seen.count("has answered everything; it is not started") == 2
+        files = [path for path in (tmp_path / "out").rglob("*") if path.is_file()]
+        assert list(temporary.rglob("*.log")) == []
+        seen += "".join(path.read_text(encoding="utf-8", errors="replace") for path in files)
+        assert "code word of box" not in seen
+
     def test_kill_9_of_evalkit_ends_the_server(self, tmp_path: Path) -> None:
         write_quiz(tmp_path / "quiz", N)
         slow = launched(

@@ -43,6 +43,7 @@ def options() -> argparse.Namespace:
     parser.add_argument("--deaths", type=Path, help="a file that counts; dies twice at most")
     parser.add_argument("--max-deaths", type=int, default=1)
     parser.add_argument("--sick-after", type=int, help="500 and an unhealthy page from then on")
+    parser.add_argument("--quote", action="store_true", help="print every prompt")
     parser.add_argument("--once", type=Path, help="a file: with it there, it does not start")
     parser.add_argument("--busy-after", type=int, help="500 and a slow page from then on")
     parser.add_argument("--grandchildren", type=int, default=0)
@@ -90,6 +91,8 @@ class Handler(BaseHTTPRequestHandler):
             if ARGS.record is not None:
                 with ARGS.record.open("a") as record:
                     record.write(f"{prompt}\n")
+        if ARGS.quote:
+            print(f"ValueError: cannot serve {prompt!r}", flush=True)
         if ARGS.die_after is not None and count > ARGS.die_after and may_die():
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(ARGS.delay)
