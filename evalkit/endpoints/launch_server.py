@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from http import HTTPStatus
 from pathlib import Path
 
@@ -156,8 +156,8 @@ class Server:
         """Say why it ended, or fails; without any key."""
         if self._process is None:
             return Reason("it was not started")
-        lines = [self._settings.scrub(line) for line in self._process.log_end()]
-        return reason_of(lines, self._process.exit_code)
+        reason = reason_of(self._process.log_end(), self._process.exit_code)
+        return replace(reason, text=self._settings.scrub(reason.text))
 
     async def _until_healthy(self) -> None:
         delay = _POLL_SECONDS

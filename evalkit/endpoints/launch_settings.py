@@ -13,16 +13,16 @@ from typing import Any, Literal
 
 from pydantic import Field, field_validator, model_validator
 
+from evalkit.endpoints.masking import MASK, Secrets
 from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.ports import HOST
 from evalkit.fingerprint import digest
+from evalkit.plainkeys import names_secret
 
 PLACES = ("port", "host", "log", "model")
-MASK = "***"
 
 _PLACE = re.compile(r"(?<![{$])\{([a-z_]+)\}(?!\})")
 _QUOTED_PLACE = re.compile(r"'(\{(?:port|host|log|model)\})'")
-_SECRET = re.compile(r"(?:key|token|secret|password|passwd|auth|credentials?)$", re.IGNORECASE)
 _URL_LOGIN = re.compile(r"(?<=://)[^/@\s]+@")
 _SHORTEST_SECRET = 6
 _WEIGHTS = {".safetensors", ".gguf", ".bin", ".pt", ".pth", ".onnx", ".json", ".jinja", ".model"}
@@ -122,25 +122,24 @@ class LaunchSettings(OpenAISettings):
             name, equals, _ = word.partition("=")
             if hide and not word.startswith("-"):
                 word = MASK
-            elif equals and _SECRET.search(name):
+            elif equals and names_secret(name):
                 word = f"{name}={MASK}"
-            hide = word.startswith("-") and not equals and bool(_SECRET.search(word))
+            hide = word.startswith("-") and not equals and names_secret(word)
             masked.append(word if word == MASK else shlex.quote(_URL_LOGIN.sub(f"{MASK}@", word)))
         return self.scrub(_QUOTED_PLACE.sub(r"\1", " ".join(masked)))
 
     def scrub(self, text: str) -> str:
         """Return a text without any secret of the command's environment or arguments."""
-        for secret in self.secrets():
-            text = text.replace(secret, MASK)
-        return text
+        return Secrets(self.secrets()).scrub(text)
 
     def secrets(self) -> tuple[str, ...]:
         """Return what must not be shown: values of variables and options that hold keys.
 
         The server inherits evalkit's environment, and may print what it finds there.
         """
-        found = [value for name, value in (os.environ | self.env).items() if _SECRET.search(name)]
-        found += [v for n, v in self.headers.items() if _SECRET.search(n)]
+        named = (os.environ | self.env).items() | self.headers.items()
+        # SSH_AUTH_SOCK and the like name a file.
+        found = [v for name, v in named if names_secret(name) and not _is_path(v)]
         found += list(_secret_arguments(self.command))
         found += [login[:-1] for word in self.command for login in _URL_LOGIN.findall(word)]
         long = {value for value in found if len(value) >= _SHORTEST_SECRET}
@@ -155,9 +154,16 @@ class LaunchSettings(OpenAISettings):
         fixed, secrets = str(self.port), self.secrets()
         words = ["{port}" if word == fixed else word for word in self.command]
         words = [MASK if any(secret in word for secret in secrets) else word for word in words]
-        env = {name: value for name, value in self.env.items() if not _SECRET.search(name)}
+        env = {name: value for name, value in self.env.items() if not names_secret(name)}
         files = _stamps((*self.command, self.model))
         return digest({"command": words, "env": env, "files": files})
+
+
+def _is_path(value: str) -> bool:
+    try:
+        return Path(value).exists()
+    except (OSError, ValueError):
+        return False
 
 
 def _listed(value: Any) -> Any:
@@ -167,7 +173,7 @@ def _listed(value: Any) -> Any:
 def _secret_arguments(command: tuple[str, ...]) -> Iterator[str]:
     for word, following in zip(command, (*command[1:], ""), strict=True):
         name, equals, value = word.partition("=")
-        if not _SECRET.search(name):
+        if not names_secret(name):
             continue
         if equals:
             yield value
