@@ -67,6 +67,7 @@ format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
 
+# What evalkit costs; minutes. ARGS=--write puts the tables into docs/benchmarks.md.
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench $(ARGS)
 
