@@ -6,6 +6,7 @@ request that came to an end, `log.txt` is for people. Lines are only ever append
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import json
 import logging
@@ -15,16 +16,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from evalkit.collect.records import decode, encode
-from evalkit.collect.writer import JournalWriter, good_end, write_atomic
+from evalkit.collect.reader import RESTART, JournalReader
+from evalkit.collect.records import encode
+from evalkit.collect.writer import JournalWriter, good_end, reason_of, write_atomic
 from evalkit.endpoints.base import SERVER_LOG
 from evalkit.errors import RunLocked, StoreError
 from evalkit.types import Completion
 
 HEADER, COMPLETIONS, LOG = "header.json", "completions.jsonl", "log.txt"
 _DERIVED = ("scores.jsonl",)
-_RESTART = "Move the folder away, or use --fresh to throw its answers away and ask again."
-_KEPT = f"What was answered is still in {COMPLETIONS}. {_RESTART}"
+_KEPT = f"What was answered is still in {COMPLETIONS}. {RESTART}"
+
+# The disk, the user's quota, the longest file that the shell or the file system allows.
+_FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 _log = logging.getLogger(__name__)
 
@@ -41,6 +45,7 @@ class RunFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
         self.repaired = 0
+        self._reader = JournalReader(path / COMPLETIONS)
         self._writer: JournalWriter | None = None
 
     @classmethod
@@ -56,7 +61,7 @@ class RunFolder:
                 entry.name not in {COMPLETIONS, LOG, SERVER_LOG} for entry in path.iterdir()
             )
         except OSError as error:
-            raise StoreError(f"{path} cannot be a run folder: {_reason(error)}.") from error
+            raise StoreError(f"{path} cannot be a run folder: {reason_of(error)}.") from error
         if foreign:
             raise StoreError(
                 f"{path} holds other files and is no run folder.", hint="Choose another --output."
@@ -101,7 +106,7 @@ class RunFolder:
         try:
             write_atomic(self.path / HEADER, text.encode("utf-8", "replace") + b"\n")
         except OSError as error:
-            raise StoreError(f"{self.path / HEADER}: {_reason(error)}.") from error
+            raise StoreError(f"{self.path / HEADER}: {reason_of(error)}.") from error
 
     def records(self) -> Iterator[Completion]:
         """Yield every record in the order of writing, failed earlier tries included.
@@ -109,32 +114,15 @@ class RunFolder:
         Raises:
             StoreError: For a line that is no record, naming it.
         """
-        for _, record in self._lines():
-            yield record
+        return self._reader.records()
 
     def completions(self) -> Iterator[Completion]:
         """Yield one record for each request: its answer, or else its last failure.
 
-        The journal is read twice, so that memory holds one number for each request and
-        never the texts. A last line without an end is left out: somebody may be writing it.
-
         Raises:
             StoreError: For a line that is no record, naming it.
         """
-        chosen: dict[str, tuple[bool, int]] = {}
-        last = 0
-        for number, record in self._lines():
-            answered = record.error is None
-            best = chosen.get(record.fingerprint)
-            # The first answer stays: whatever was scored from it stays true.
-            if best is None or not best[0]:
-                chosen[record.fingerprint] = (answered, number)
-            last = number
-        for number, record in self._lines():
-            if number > last:
-                return
-            if chosen[record.fingerprint][1] == number:
-                yield record
+        return self._reader.completions()
 
     def answered(self) -> set[str]:
         """Return the fingerprints that have an answer.
@@ -144,21 +132,18 @@ class RunFolder:
         """
         return {record.fingerprint for record in self.records() if record.error is None}
 
-    def append(self, completion: Completion) -> None:
-        """Write a record; it survives the death of this process from here on.
+    def append(self, *completions: Completion) -> None:
+        """Write records by one write; they survive the death of this process from here on.
 
         Raises:
-            StoreError: When it cannot be written (disk full, say): fatal, at once.
+            StoreError: When they cannot be written (disk full, say): fatal, at once.
         """
         if self._writer is None:
             raise RuntimeError("a run folder is written inside 'with'")
         try:
-            self._writer.write(encode(completion))
+            self._writer.write(b"".join(map(encode, completions)))
         except OSError as error:
-            raise StoreError(
-                f"{self.completions_path} cannot be written: {_reason(error)}.",
-                hint="What was answered so far is kept; the same command goes on from there.",
-            ) from error
+            raise self._unwritten(error) from error
 
     def discard(self) -> None:
         """Throw away header, records and scores, inside `with` (`--fresh`).
@@ -173,7 +158,7 @@ class RunFolder:
                 (self.path / name).unlink(missing_ok=True)
             self._writer.truncate(0)
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be emptied: {_reason(error)}.") from error
+            raise StoreError(f"{self.path} cannot be emptied: {reason_of(error)}.") from error
 
     def __enter__(self) -> Self:
         """Lock the folder for writing and cut off a torn last line.
@@ -185,7 +170,7 @@ class RunFolder:
         try:
             fd = os.open(self.completions_path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {_reason(error)}.") from error
+            raise StoreError(f"{self.path} cannot be written: {reason_of(error)}.") from error
         try:
             self._lock(fd)
             end, size = good_end(fd), os.fstat(fd).st_size
@@ -196,7 +181,7 @@ class RunFolder:
                 _log.warning("%s: cut off a torn last line (%d bytes)", self.path, self.repaired)
         except OSError as error:
             os.close(fd)
-            raise StoreError(f"{self.path} cannot be written: {_reason(error)}.") from error
+            raise StoreError(f"{self.path} cannot be written: {reason_of(error)}.") from error
         except StoreError:
             os.close(fd)
             raise
@@ -219,7 +204,15 @@ class RunFolder:
         try:
             writer.close()
         except OSError as failed:
-            raise StoreError(f"{self.completions_path}: {_reason(failed)}.") from failed
+            raise self._unwritten(failed) from failed
+
+    def _unwritten(self, error: OSError) -> StoreError:
+        full = error.errno in _FULL
+        room = "Make room on that disk, or choose an --output on another one. " if full else ""
+        return StoreError(
+            f"{self.completions_path} cannot be written: {reason_of(error)}.",
+            hint=f"{room}What was answered so far is kept; the same command goes on from there.",
+        )
 
     def _lock(self, fd: int) -> None:
         try:
@@ -229,24 +222,6 @@ class RunFolder:
                 f"Another process writes to {self.path}.",
                 hint="Wait for it, or choose another --output.",
             ) from error
-
-    def _lines(self) -> Iterator[tuple[int, Completion]]:
-        try:
-            with self.completions_path.open("rb") as lines:
-                for number, line in enumerate(lines, start=1):
-                    if not line.endswith(b"\n"):
-                        return
-                    try:
-                        yield number, decode(line)
-                    except StoreError as error:
-                        where = f"{self.completions_path}, line {number}"
-                        raise StoreError(
-                            f"{where}: {error.message}", hint=_after_good_lines(number - 1)
-                        ) from error
-        except FileNotFoundError:
-            return
-        except OSError as error:
-            raise StoreError(f"{self.completions_path}: {_reason(error)}.") from error
 
 
 def is_run_folder(path: Path) -> bool:
@@ -273,14 +248,3 @@ def open_run(path: Path) -> RunFolder:
 
 def _is_empty(path: Path) -> bool:
     return path.is_file() and path.stat().st_size == 0
-
-
-def _after_good_lines(count: int) -> str:
-    if count == 0:
-        return _RESTART
-    lines = "line before it is" if count == 1 else f"{count} lines before it are"
-    return f"The {lines} whole and still there. {_RESTART}"
-
-
-def _reason(error: OSError) -> str:
-    return error.strerror or str(error)

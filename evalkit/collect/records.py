@@ -23,6 +23,9 @@ from evalkit.types import (
     Usage,
 )
 
+_NAMES = ("fingerprint", "prompt_hash", "sample_id", "taskset")
+_TEXTS = ("text", "reasoning", "finish_reason")
+
 
 def encode(completion: Completion) -> bytes:
     r"""Return a completion as one line of JSON, ending in `\n`.
@@ -45,6 +48,7 @@ def decode(line: bytes) -> Completion:
     try:
         data = orjson.loads(line)
         error = data["error"]
+        _check(data)
         return Completion(
             sample_id=data["sample_id"],
             taskset=data["taskset"],
@@ -98,6 +102,22 @@ def _redacted(data: Mapping[str, Any] | None) -> Redacted | None:
     if data is None:
         return None
     return Redacted(**{**data, "score": decode_score(data["score"])})
+
+
+def _check(data: Mapping[str, Any]) -> None:
+    """Refuse what would only fail far from here.
+
+    Raises:
+        TypeError: For a field of another type.
+    """
+    for key in _NAMES:
+        if type(data[key]) is not str:
+            raise TypeError(f"'{key}' is no text")
+    for key in _TEXTS:
+        if data[key] is not None and type(data[key]) is not str:
+            raise TypeError(f"'{key}' is neither a text nor null")
+    if type(data["epoch"]) is not int:
+        raise TypeError("'epoch' is no number")
 
 
 def _whole(value: Any) -> Any:

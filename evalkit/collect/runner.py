@@ -133,6 +133,7 @@ class _Run:
             hold_cap=limits.backoff_cap,
             rng=rng,
         )
+        self._unwritten: list[Completion] = []
 
     async def drive(self, pending: Sequence[Request], reused: int) -> RunSummary:
         clock = time.perf_counter()
@@ -148,6 +149,7 @@ class _Run:
             for worker in workers:
                 worker.cancel()
             await asyncio.gather(*workers, return_exceptions=True)
+            self._write()
         return RunSummary(
             total=self._total,
             reused=reused,
@@ -170,7 +172,7 @@ class _Run:
                 return
             if self._keep is not None:
                 completion = await self._keep(completion)
-            self._settle(completion)
+            await self._settle(completion)
             await self._vitals.make_sure(completion, kept=self._reused > 0)
 
     async def _complete(self, request: Request) -> Completion | None:
@@ -273,13 +275,22 @@ class _Run:
             for wait in waits:
                 wait.cancel()
 
-    def _settle(self, completion: Completion) -> None:
-        """Write a record, count it and tell of it.
+    def _write(self) -> None:
+        if self._unwritten:
+            self._folder.append(*self._unwritten)
+            self._unwritten.clear()
+
+    async def _settle(self, completion: Completion) -> None:
+        """Write a record, count it and tell of it: in this order.
 
         Raises:
             StoreError: When it cannot be written.
         """
-        self._folder.append(completion)
+        self._unwritten.append(completion)
+        # Replies that came in the same turn of the loop share one write: the first worker
+        # to be resumed writes for all, and none goes on before its own record is written.
+        await asyncio.sleep(0)
+        self._write()
         if completion.error is None:
             self._answered += 1
             self._vitals.answered()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import orjson
@@ -18,8 +19,8 @@ _BLOCK = 1 << 16
 class JournalWriter:
     """Appends whole lines to a file.
 
-    A line is with the operating system when `write` returns, so that it survives the death
-    of this process; a thread brings lines to the disk each second, so that at most a
+    Lines are with the operating system when `write` returns, so that they survive the death
+    of this process; a thread brings them to the disk each second, so that at most a
     second's work is lost when the machine dies.
     """
 
@@ -28,29 +29,32 @@ class JournalWriter:
         self._end = end
         self._dirty = False
         self._failed: OSError | None = None
+        self._told = False
         self._closing = threading.Event()
         self._thread = threading.Thread(target=self._sync_often, daemon=True, name="journal-sync")
         self._thread.start()
 
-    def write(self, line: bytes) -> None:
-        """Append a line, as a whole or not at all.
+    def write(self, lines: bytes) -> None:
+        """Append lines by one write; when the disk takes only a part, the whole lines of it.
 
         Raises:
-            OSError: When the disk is full or fails, now or in the thread.
+            OSError: When the disk is full or fails, now or in the thread. From then on
+                nothing more is written: a caller that tries again would write lines twice.
         """
         if self._failed is not None:
+            self._told = True
             raise self._failed
-        view = memoryview(line)
-        offset = self._end
+        view, written = memoryview(lines), 0
         try:
-            while view:
-                written = os.pwrite(self._fd, view, offset)
-                offset += written
-                view = view[written:]
-        except OSError:
-            self.truncate(self._end)
+            while written < len(lines):
+                written += os.pwrite(self._fd, view[written:], self._end + written)
+        except OSError as error:
+            self._failed, self._told = error, True
+            # Where even cutting fails, the next opening repairs the torn line.
+            with suppress(OSError):
+                self.truncate(self._end + lines.rfind(b"\n", 0, written) + 1)
             raise
-        self._end = offset
+        self._end += written
         self._dirty = True
 
     def truncate(self, end: int) -> None:
@@ -66,15 +70,17 @@ class JournalWriter:
         """Bring everything to the disk; close the file, and with it the lock.
 
         Raises:
-            OSError: When the disk fails, now or before.
+            OSError: When the disk fails, now or before, unless `write` said so.
         """
         self._closing.set()
         self._thread.join()
         try:
             os.fsync(self._fd)
+        except OSError as error:
+            self._failed = self._failed or error
         finally:
             os.close(self._fd)
-        if self._failed is not None:
+        if self._failed is not None and not self._told:
             raise self._failed
 
     def _sync_often(self) -> None:
@@ -124,6 +130,11 @@ def _line_start(fd: int, end: int) -> int:
             return begin + found + 1
         end = begin
     return 0
+
+
+def reason_of(error: OSError) -> str:
+    """Return why the disk failed, in the system's words and without a path."""
+    return error.strerror or str(error)
 
 
 def write_atomic(path: Path, data: bytes) -> None:

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import errno
+import itertools
+import json
 import os
 import subprocess
 import sys
+import tempfile
 from dataclasses import replace
 from pathlib import Path
 
@@ -54,6 +57,16 @@ class TestRecords:
     @given(st.text(st.characters(), max_size=30))
     def test_any_text_can_be_written(self, text: str) -> None:
         assert decode(encode(completion(text=text))).sample_id == "s-0"
+
+    @pytest.mark.parametrize(
+        "key", ["sample_id", "fingerprint", "epoch", "text", "usage", "attempts"]
+    )
+    @pytest.mark.parametrize("value", [b"[1]", b'{"a": 1}', b"1.5"])
+    def test_a_field_of_another_type_is_no_record(self, key: str, value: bytes) -> None:
+        data = json.loads(encode(completion()))
+        line = json.dumps({**data, key: "HERE"}).encode().replace(b'"HERE"', value)
+        with pytest.raises(StoreError):
+            decode(line)
 
     @pytest.mark.parametrize("line", [b"", b"{}", b"[]", b"null", b'{"error": 1}', b"{"])
     def test_what_is_no_record(self, line: bytes) -> None:
@@ -124,6 +137,25 @@ class TestRepair:
             folder.append(completion(9))
         assert list(folder.completions()) == [*written[:whole], completion(9)]
 
+    @settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+    @given(data=st.data())
+    def test_any_prefix_opens_and_yields_exactly_its_whole_lines(
+        self, tmp_path: Path, data: st.DataObject
+    ) -> None:
+        texts = data.draw(st.lists(st.none() | st.text(max_size=12), max_size=5))
+        written = [completion(number, text=text) for number, text in enumerate(texts)]
+        lines = [encode(one) for one in written]
+        cut = data.draw(st.integers(0, sum(map(len, lines))))
+        ends = list(itertools.accumulate(map(len, lines)))
+        whole = [decode(line) for line, end in zip(lines, ends, strict=True) if end <= cut]
+        with tempfile.TemporaryDirectory(dir=tmp_path) as name:
+            folder = RunFolder(Path(name))
+            folder.completions_path.write_bytes(b"".join(lines)[:cut])
+            assert list(folder.records()) == list(folder.completions()) == whole
+            with folder:
+                assert list(folder.records()) == whole
+            assert folder.completions_path.read_bytes() == b"".join(lines[: len(whole)])
+
     def test_zeros_after_a_crash_of_the_machine(self, folder: RunFolder) -> None:
         data = fill(folder, completion(0), completion(1))
         folder.completions_path.write_bytes(data + bytes(5000) + b"\n" + bytes(7))
@@ -168,6 +200,42 @@ class TestLock:
         assert subprocess.run(command, timeout=30, check=False).returncode == 0
 
 
+class TestBatches:
+    def test_records_of_a_batch_are_one_write(
+        self, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        written = [completion(number) for number in range(5)]
+        real, sizes = os.pwrite, []
+
+        def watched(fd: int, data: memoryview, offset: int) -> int:
+            sizes.append(len(data))
+            return real(fd, data, offset)
+
+        with folder:
+            monkeypatch.setattr(os, "pwrite", watched)
+            folder.append(*written)
+        assert sizes == [sum(len(encode(one)) for one in written)]
+        assert list(folder.records()) == written
+
+    def test_a_disk_that_fills_up_within_a_batch_keeps_its_whole_lines(
+        self, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        written = [completion(number) for number in range(5)]
+        room = sum(len(encode(one)) for one in written[:3]) + 7
+        real = os.pwrite
+
+        def full(fd: int, data: memoryview, offset: int) -> int:
+            if offset >= room:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return real(fd, data[: min(100, room - offset)], offset)
+
+        with folder:
+            monkeypatch.setattr(os, "pwrite", full)
+            with pytest.raises(StoreError, match="No space left"):
+                folder.append(*written)
+        assert folder.completions_path.read_bytes() == b"".join(map(encode, written[:3]))
+
+
 class TestFailingDisk:
     def test_a_full_disk_is_fatal_and_leaves_whole_lines(
         self, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
@@ -185,12 +253,15 @@ class TestFailingDisk:
             with pytest.raises(StoreError, match="No space left"):
                 folder.append(completion(1))
             monkeypatch.undo()
+            with pytest.raises(StoreError, match="No space left"):
+                folder.append(completion(1))
         assert folder.completions_path.read_bytes() == encode(completion(0))
 
     def test_a_device_without_space(self, folder: RunFolder) -> None:
         folder.completions_path.symlink_to("/dev/full")
-        with pytest.raises(StoreError), folder:
+        with pytest.raises(StoreError, match="No space left") as caught, folder:
             folder.append(completion(0))
+        assert "Make room on that disk" in str(caught.value)
 
     def test_a_header_that_cannot_be_written_leaves_the_old_one(
         self, folder: RunFolder, monkeypatch: pytest.MonkeyPatch

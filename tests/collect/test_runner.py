@@ -282,7 +282,7 @@ class TestAbort:
     def test_a_full_disk_stops_the_run(
         self, run: Collected, folder: RunFolder, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        def full(_completion: object) -> None:
+        def full(*_completions: object) -> None:
             raise StoreError("No space left on device.")
 
         monkeypatch.setattr(folder, "append", full)

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 
 from tests.quiz import script, write_quiz
-from tests.servers.fake import FakeServer
+from tests.servers.fake import FakeServer, Fault
 
 N, CONNECTIONS, KILLS = 60, 3, 6
 
@@ -82,7 +82,8 @@ def test_killed_runs_go_on_where_they_were(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_ctrl_c_drains_and_exits_130(tmp_path: Path) -> None:
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_a_signal_drains_and_exits_130(tmp_path: Path, number: signal.Signals) -> None:
     write_quiz(tmp_path / "quiz", N)
     with FakeServer(script(N, delay=0.05)) as a, FakeServer(script(N, wrong=[1], delay=0.05)) as b:
         process = subprocess.Popen(
@@ -90,7 +91,7 @@ def test_ctrl_c_drains_and_exits_130(tmp_path: Path) -> None:
         )
         while process.poll() is None and journaled(tmp_path / "out") < 5:
             pass
-        process.send_signal(signal.SIGINT)
+        process.send_signal(number)
         _, err = process.communicate(timeout=60)
         assert process.returncode == 130
         assert "The same command goes on from there" in err
@@ -100,3 +101,49 @@ def test_ctrl_c_drains_and_exits_130(tmp_path: Path) -> None:
         again = subprocess.run(command(tmp_path, "out", a, b), check=False, timeout=60)
         assert again.returncode == 4
         assert set(asked(a, b).values()) == {1}
+
+
+def test_a_second_ctrl_c_stops_at_once_and_loses_nothing(tmp_path: Path) -> None:
+    write_quiz(tmp_path / "quiz", N)
+    hang = Fault("hang", match="box 7?")
+    with FakeServer(script(N, faults=(hang,), delay=0.05)) as a, FakeServer(script(N)) as b:
+        process = subprocess.Popen(
+            command(tmp_path, "out", a, b), stderr=subprocess.PIPE, text=True
+        )
+        while process.poll() is None and not any("box 7?" in key[1] for key in asked(a)):
+            time.sleep(0.01)
+        process.send_signal(signal.SIGINT)
+        # Drained but for the one that hangs: the first signal waits for it.
+        while process.poll() is None and journaled(tmp_path / "out") < asked(a).total() - 1:
+            time.sleep(0.01)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(0.3)
+        clock = time.monotonic()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode == 130
+        assert time.monotonic() - clock < 2
+        assert "Traceback" not in err
+        kept = journaled(tmp_path / "out")
+        assert kept == asked(a).total() - 1
+        a.server.script = script(N)
+        a.log.clear()
+        subprocess.run(command(tmp_path, "out", a, b), check=False, timeout=60)
+        assert asked(a).total() == N - kept
+
+
+def test_answers_of_another_endpoint_are_refused_with_the_difference(tmp_path: Path) -> None:
+    write_quiz(tmp_path / "quiz", N)
+    flags = ["-t", str(tmp_path / "quiz"), "-o", str(tmp_path / "run"), "--display", "none"]
+    with FakeServer(script(N)) as a, FakeServer(script(N)) as b:
+        for server in (a, b):
+            done = subprocess.run(
+                [sys.executable, "-m", "evalkit", "run", f"{server.url}#fake", *flags],
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        assert done.returncode == 2
+        assert f"'{a.url}/v1' → '{b.url}/v1'" in done.stderr
+        assert "--fresh" in done.stderr
+        assert not asked(b), "nothing was asked before the difference was seen"

@@ -1,0 +1,98 @@
+"""Reading a journal: line by line, so that memory never holds its texts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from io import BytesIO
+from pathlib import Path
+from typing import BinaryIO
+
+from evalkit.collect.records import decode
+from evalkit.collect.writer import reason_of
+from evalkit.errors import StoreError
+from evalkit.types import Completion
+
+RESTART = "Move the folder away, or use --fresh to throw its answers away and ask again."
+
+
+class JournalReader:
+    """The records of a journal. A last line without an end may be in the making: left out."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def records(self) -> Iterator[Completion]:
+        """Yield every record in the order of writing.
+
+        Raises:
+            StoreError: For a line that is no record, naming it.
+        """
+        return (record for _, record in self._lines())
+
+    def completions(self) -> Iterator[Completion]:
+        """Yield one record for each request: its answer, or else its last failure.
+
+        Answers come in the order of writing, and the failures after them. Memory holds one
+        fingerprint for each request.
+
+        Raises:
+            StoreError: For a line that is no record, naming it.
+        """
+        answered: set[str] = set()
+        failed: dict[str, int] = {}
+        for start, record in self._lines():
+            if record.error is not None:
+                failed[record.fingerprint] = start
+            elif record.fingerprint not in answered:
+                # The first answer stays: whatever was scored from it stays true.
+                answered.add(record.fingerprint)
+                yield record
+        last = [start for fingerprint, start in failed.items() if fingerprint not in answered]
+        yield from self._at(sorted(last))
+
+    def _lines(self) -> Iterator[tuple[int, Completion]]:
+        """Yield where each whole line starts, and what it says."""
+        start = 0
+        with self._reading() as lines:
+            for number, line in enumerate(lines, start=1):
+                if not line.endswith(b"\n"):
+                    return
+                try:
+                    yield start, decode(line)
+                except StoreError as error:
+                    where = f"{self._path}, line {number}"
+                    raise StoreError(
+                        f"{where}: {error.message}", hint=_after_good_lines(number - 1)
+                    ) from error
+                start += len(line)
+
+    def _at(self, starts: Iterable[int]) -> Iterator[Completion]:
+        with self._reading() as lines:
+            for start in starts:
+                lines.seek(start)
+                yield decode(lines.readline())
+
+    @contextmanager
+    def _reading(self) -> Iterator[BinaryIO]:
+        try:
+            lines: BinaryIO = self._path.open("rb")
+        except FileNotFoundError:
+            lines = BytesIO()
+        except OSError as error:
+            raise self._unreadable(error) from error
+        with lines:
+            try:
+                yield lines
+            except OSError as error:
+                raise self._unreadable(error) from error
+
+    def _unreadable(self, error: OSError) -> StoreError:
+        return StoreError(f"{self._path}: {reason_of(error)}.")
+
+
+def _after_good_lines(count: int) -> str:
+    if count == 0:
+        return RESTART
+    lines = "line before it is" if count == 1 else f"{count} lines before it are"
+    return f"The {lines} whole and still there. {RESTART}"
