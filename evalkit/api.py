@@ -32,6 +32,7 @@ from evalkit.stages.tuning import fix_connections
 
 if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
+    from evalkit.stages.grading import ScoredRun
 
 DEFAULT_OUTPUT = Path("reports/out")
 
@@ -122,7 +123,7 @@ def run(
     output: Path | None = None,
     fresh: bool = False,
     listener: Listener | None = None,
-) -> GradedRun:
+) -> ScoredRun:
     """Ask one endpoint, and score its answers.
 
     Raises:
@@ -158,7 +159,9 @@ def run(
     collected = run_with_signals(ask)
     _refuse_interrupted(collected)
     listener.on_stage("scoring")
-    return _grade(collected, plan, config, redaction)
+    from evalkit.stages.grading import tally
+
+    return tally(collected, plan, allow_code=config.allow_code)
 
 
 def check(

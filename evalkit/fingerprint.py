@@ -5,8 +5,9 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, is_dataclass
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
 
 from evalkit.types import Identity, Message, Sampling
@@ -30,7 +31,7 @@ def canonical(value: Any) -> str:
 
 def digest(value: Any) -> str:
     """Hash a value (SHA-256 of its canonical JSON, first 128 bits as hex)."""
-    return _sha256(value)[:_LENGTH]
+    return _sha256(canonical(value))
 
 
 def digest_and_seal(value: Any) -> tuple[str, str]:
@@ -38,7 +39,7 @@ def digest_and_seal(value: Any) -> tuple[str, str]:
 
     They are the two halves of one SHA-256: the first says nothing of the second.
     """
-    whole = _sha256(value)
+    whole = hashlib.sha256(canonical(value).encode()).hexdigest()
     return whole[:_LENGTH], whole[_LENGTH:]
 
 
@@ -47,13 +48,23 @@ def keyed_digest(key: bytes, value: Any) -> str:
     return hmac.new(key, canonical(value).encode(), hashlib.sha256).hexdigest()[:_LENGTH]
 
 
-def _sha256(value: Any) -> str:
-    return hashlib.sha256(canonical(value).encode()).hexdigest()
-
-
 def prompt_hash(messages: tuple[Message, ...], sampling: Sampling) -> str:
     """Hash what an endpoint is asked, whoever is asked: equal for both arms of a pair."""
-    return digest({"messages": [asdict(m) for m in messages], "sampling": asdict(sampling)})
+    return prompt_hashes(sampling)(messages)
+
+
+def prompt_hashes(sampling: Sampling) -> Callable[[tuple[Message, ...]], str]:
+    """Return `prompt_hash` of one sampling, for many prompts.
+
+    It is `digest` of messages and sampling, of which the second text is made only once.
+    """
+    known = canonical(sampling)
+
+    def hashed(messages: tuple[Message, ...]) -> str:
+        turns = ",".join(f'{{"content":{_quoted(m.content)},"role":"{m.role}"}}' for m in messages)
+        return _sha256(f'{{"messages":[{turns}],"sampling":{known}}}')
+
+    return hashed
 
 
 def identity_key(identity: Identity) -> Mapping[str, Any]:
@@ -90,4 +101,18 @@ def request_fingerprint(identity: Identity, prompt: str, epoch: int) -> str:
         prompt: The request's prompt hash.
         epoch: Number of the repeat.
     """
-    return digest({"identity": identity_key(identity), "prompt": prompt, "epoch": epoch})
+    return request_fingerprints(identity)(prompt, epoch)
+
+
+def request_fingerprints(identity: Identity) -> Callable[[str, int], str]:
+    """Return `request_fingerprint` of one endpoint, for many requests."""
+    known = canonical(identity_key(identity))
+
+    def fingerprint(prompt: str, epoch: int) -> str:
+        return _sha256(f'{{"epoch":{epoch},"identity":{known},"prompt":{_quoted(prompt)}}}')
+
+    return fingerprint
+
+
+def _sha256(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:_LENGTH]

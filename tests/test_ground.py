@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -70,6 +71,22 @@ json_values = st.recursive(
     ),
     max_leaves=8,
 )
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from(["system", "user"]), st.text(st.characters()))),
+    st.builds(Sampling, st.integers(), st.floats(0, 2) | st.just(0), stop=st.just(('a"',))),
+    st.integers(0, 9),
+)
+def test_the_quick_hashes_are_digests_of_what_they_stand_for(
+    turns: list[tuple[Any, str]], sampling: Sampling, epoch: int
+) -> None:
+    messages = tuple(Message(role, content) for role, content in turns)
+    asked = {"messages": [asdict(m) for m in messages], "sampling": asdict(sampling)}
+    prompt = prompt_hash(messages, sampling)
+    assert prompt == digest(asked)
+    key = {"identity": identity_key(ONE), "prompt": prompt, "epoch": epoch}
+    assert request_fingerprint(ONE, prompt, epoch) == digest(key)
 
 
 @given(st.dictionaries(st.text(max_size=3), json_values, max_size=4))

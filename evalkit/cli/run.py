@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from evalkit.cli.options import COLLECTING, DECIDING, TALKING, names, read_confi
 from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
-    from evalkit.stages.comparing import GradedRun
+    from evalkit.stages.grading import ScoredRun
 
 
 @click.command()
@@ -50,10 +49,10 @@ def run(
     shown = make_display(display, quiet=quiet, verbose=verbose)
     with shown:
         listener = api.Listener(shown.on_event, shown.on_stage)
-        graded = api.run(target, config, output=output, fresh=fresh, listener=listener)
-    body = _summary(graded)
-    missing = sum(body["missing"].values())
-    few = missing <= config.policy.max_missing / 100 * len(graded.answers)
+        scored = api.run(target, config, output=output, fresh=fresh, listener=listener)
+    body = _summary(scored)
+    missing = sum(scored.missing.values())
+    few = missing <= config.policy.max_missing / 100 * scored.n
     code = ExitCode.OK if few else ExitCode.INVALID
     if as_json:
         click.echo(json.dumps(body, ensure_ascii=False, indent=2))
@@ -63,7 +62,7 @@ def run(
         click.echo(f"{name}: {counts}")
     if missing:
         why = ", ".join(f"{reason} {count}" for reason, count in body["missing"].items())
-        click.echo(f"No answer: {missing} of {len(graded.answers)} ({why})")
+        click.echo(f"No answer: {missing} of {scored.n} ({why})")
     if not few:
         limit = f"{config.policy.max_missing:g} percent"
         click.echo(f"Too many have no answer to decide by (limit: {limit}).", err=True)
@@ -71,23 +70,15 @@ def run(
     return code
 
 
-def _summary(graded: GradedRun) -> dict[str, Any]:
-    outcomes: dict[str, Counter[str]] = {}
-    missing: Counter[str] = Counter()
-    for (taskset, _, _), answer in graded.answers.items():
-        score = answer.score
-        word = score.outcome.value if score.outcome is not None else score.status.value
-        outcomes.setdefault(taskset, Counter())[word] += 1
-        if answer.missing:
-            missing[score.reason or "unknown"] += 1
+def _summary(scored: ScoredRun) -> dict[str, Any]:
     return {
-        "endpoint": graded.run.arm,
-        "label": graded.run.label,
-        "folder": str(graded.run.folder.path),
-        "requests": len(graded.run.requests),
-        "missing": dict(sorted(missing.items())),
+        "endpoint": scored.run.arm,
+        "label": scored.run.label,
+        "folder": str(scored.run.folder.path),
+        "requests": len(scored.run.requests),
+        "missing": scored.missing,
         "tasksets": {
             name: {"n": counts.total(), "outcomes": dict(sorted(counts.items()))}
-            for name, counts in sorted(outcomes.items())
+            for name, counts in sorted(scored.outcomes.items())
         },
     }

@@ -104,7 +104,7 @@ class RunFolder:
         """
         text = json.dumps(header, indent=2, sort_keys=True, ensure_ascii=False, allow_nan=False)
         try:
-            write_atomic(self.path / HEADER, text.encode("utf-8", "replace") + b"\n")
+            write_atomic(self.path / HEADER, [text.encode("utf-8", "replace"), b"\n"])
         except OSError as error:
             raise StoreError(f"{self.path / HEADER}: {reason_of(error)}.") from error
 
@@ -116,13 +116,16 @@ class RunFolder:
         """
         return self._reader.records()
 
-    def completions(self) -> Iterator[Completion]:
+    def completions(self, asked: set[str] | None = None) -> Iterator[Completion]:
         """Yield one record for each request: its answer, or else its last failure.
+
+        Args:
+            asked: Only those with these fingerprints; it is used up.
 
         Raises:
             StoreError: For a line that is no record, naming it.
         """
-        return self._reader.completions()
+        return self._reader.completions(asked)
 
     def answered(self) -> set[str]:
         """Return the fingerprints that have an answer.

@@ -30,11 +30,14 @@ class JournalReader:
         """
         return (record for _, record in self._lines())
 
-    def completions(self) -> Iterator[Completion]:
+    def completions(self, asked: set[str] | None = None) -> Iterator[Completion]:
         """Yield one record for each request: its answer, or else its last failure.
 
         Answers come in the order of writing, and the failures after them. Memory holds one
         fingerprint for each request.
+
+        Args:
+            asked: Only those with these fingerprints; each is taken out when it is answered.
 
         Raises:
             StoreError: For a line that is no record, naming it.
@@ -42,14 +45,18 @@ class JournalReader:
         answered: set[str] = set()
         failed: dict[str, int] = {}
         for start, record in self._lines():
+            fingerprint = record.fingerprint
+            wanted = fingerprint not in answered if asked is None else fingerprint in asked
+            if not wanted:
+                continue
             if record.error is not None:
-                failed[record.fingerprint] = start
-            elif record.fingerprint not in answered:
-                # The first answer stays: whatever was scored from it stays true.
-                answered.add(record.fingerprint)
-                yield record
-        last = [start for fingerprint, start in failed.items() if fingerprint not in answered]
-        yield from self._at(sorted(last))
+                failed[fingerprint] = start
+                continue
+            # The first answer stays: whatever was scored from it stays true.
+            answered.add(fingerprint) if asked is None else asked.remove(fingerprint)
+            failed.pop(fingerprint, None)
+            yield record
+        yield from self._at(sorted(failed.values()))
 
     def _lines(self) -> Iterator[tuple[int, Completion]]:
         """Yield where each whole line starts, and what it says."""

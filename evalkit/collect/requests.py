@@ -3,12 +3,101 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import replace
+from array import array
+from bisect import bisect_right
+from collections import defaultdict
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, replace
+from itertools import accumulate
+from typing import overload
 
 from evalkit.collect.redaction import Redaction
-from evalkit.fingerprint import prompt_hash, request_fingerprint
-from evalkit.types import Identity, Request, Sample, Sampling, Taskset
+from evalkit.fingerprint import prompt_hashes, request_fingerprints
+from evalkit.types import Identity, Message, Request, Sample, Sampling, Taskset
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """One epoch of a taskset."""
+
+    samples: Sequence[Sample]
+    sampling: Sampling
+    epoch: int
+    hashed: Callable[[tuple[Message, ...]], str]
+
+
+class Requests(Sequence[Request]):
+    """What an endpoint is asked, in order.
+
+    A request is made anew whenever it is looked at: a hundred thousand of them would take
+    ten times the memory of this, which holds four bytes for each.
+    """
+
+    def __init__(self, blocks: Sequence[_Block], identity: Identity, seed: int) -> None:
+        self._blocks = blocks
+        self._fingerprint = request_fingerprints(identity)
+        self._starts = list(accumulate((len(b.samples) for b in blocks), initial=0))
+        self._order = array("I", range(self._starts[-1]))
+        random.Random(seed).shuffle(self._order)
+
+    def __len__(self) -> int:
+        return len(self._order)
+
+    @overload
+    def __getitem__(self, index: int) -> Request: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Request]: ...
+
+    def __getitem__(self, index: int | slice) -> Request | list[Request]:
+        if isinstance(index, slice):
+            return [self._request(position) for position in self._order[index]]
+        return self._request(self._order[index])
+
+    def _request(self, position: int) -> Request:
+        number = bisect_right(self._starts, position) - 1
+        block = self._blocks[number]
+        sample = block.samples[position - self._starts[number]]
+        prompt = block.hashed(sample.messages)
+        return Request(
+            sample_id=sample.id,
+            taskset=sample.taskset,
+            epoch=block.epoch,
+            messages=sample.messages,
+            sampling=block.sampling,
+            prompt_hash=prompt,
+            fingerprint=self._fingerprint(prompt, block.epoch),
+        )
+
+
+class _Part(Sequence[Request]):
+    """Some of a sequence of requests, by their places in it."""
+
+    def __init__(self, whole: Sequence[Request], places: array[int]) -> None:
+        self._whole = whole
+        self._places = places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    @overload
+    def __getitem__(self, index: int) -> Request: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[Request]: ...
+
+    def __getitem__(self, index: int | slice) -> Request | list[Request]:
+        if isinstance(index, slice):
+            return [self._whole[place] for place in self._places[index]]
+        return self._whole[self._places[index]]
+
+
+def without(requests: Sequence[Request], answered: Collection[str]) -> Sequence[Request]:
+    """Return the requests whose fingerprint is not among the answered ones."""
+    if not answered:
+        return requests
+    places = (n for n, request in enumerate(requests) if request.fingerprint not in answered)
+    return _Part(requests, array("I", places))
 
 
 def build_requests(
@@ -18,7 +107,7 @@ def build_requests(
     epochs: int,
     seed: int,
     redaction: Redaction | None = None,
-) -> list[Request]:
+) -> Requests:
     """List what an endpoint is asked, in the order in which it is asked.
 
     The order is a shuffle across tasksets that depends on `seed` and the samples alone: it
@@ -38,39 +127,26 @@ def build_requests(
     """
     if epochs < 1:
         raise ValueError(f"epochs must be at least 1, not {epochs}")
-    samples = [
-        (sample, replace(base, seed=base.seed + epoch), epoch)
+    ids: defaultdict[str, set[str]] = defaultdict(set)
+    for taskset in tasksets:
+        known = len(ids[taskset.name])
+        ids[taskset.name].update(sample.id for sample in taskset.samples)
+        if len(ids[taskset.name]) < known + len(taskset.samples):
+            raise ValueError("a sample occurs twice in the tasksets")
+    blocks = [
+        _Block(taskset.samples, sampling, epoch, _hashes(taskset, sampling, redaction))
         for taskset in tasksets
         for base in (sampling_for(taskset),)
         for epoch in range(epochs)
-        for sample in taskset.samples
+        for sampling in (replace(base, seed=base.seed + epoch),)
     ]
-    seen = {(sample.taskset, sample.id, epoch) for sample, _, epoch in samples}
-    if len(seen) != len(samples):
-        raise ValueError("a sample occurs twice in the tasksets")
-    random.Random(seed).shuffle(samples)
-    return [
-        _request(sample, sampling, epoch, identity, redaction)
-        for sample, sampling, epoch in samples
-    ]
+    return Requests(blocks, identity, seed)
 
 
-def _request(
-    sample: Sample,
-    sampling: Sampling,
-    epoch: int,
-    identity: Identity,
-    redaction: Redaction | None,
-) -> Request:
-    prompt = prompt_hash(sample.messages, sampling)
-    if redaction is not None:
-        prompt = redaction.prompt(sample.taskset, prompt)
-    return Request(
-        sample_id=sample.id,
-        taskset=sample.taskset,
-        epoch=epoch,
-        messages=sample.messages,
-        sampling=sampling,
-        prompt_hash=prompt,
-        fingerprint=request_fingerprint(identity, prompt, epoch),
-    )
+def _hashes(
+    taskset: Taskset, sampling: Sampling, redaction: Redaction | None
+) -> Callable[[tuple[Message, ...]], str]:
+    hashed = prompt_hashes(sampling)
+    if redaction is None:
+        return hashed
+    return lambda messages: redaction.prompt(taskset.name, hashed(messages))

@@ -25,6 +25,7 @@ from evalkit.collect.events import (
 )
 from evalkit.collect.journal import RunFolder
 from evalkit.collect.outage import Vitals
+from evalkit.collect.requests import without
 from evalkit.collect.throttle import Throttle
 from evalkit.endpoints.base import Endpoint
 from evalkit.errors import (
@@ -90,7 +91,7 @@ async def collect(
         StoreError: When a record cannot be written.
     """
     known = folder.answered()
-    pending = [request for request in requests if request.fingerprint not in known]
+    pending = without(requests, known)
     reused = len(requests) - len(pending)
     del known
     on_event(Planned(total=len(requests), reused=reused))

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import threading
+from collections.abc import Iterable
 from contextlib import suppress
 from pathlib import Path
 
@@ -137,10 +138,14 @@ def reason_of(error: OSError) -> str:
     return error.strerror or str(error)
 
 
-def write_atomic(path: Path, data: bytes) -> None:
+def write_atomic(path: Path, parts: Iterable[bytes]) -> None:
     """Replace a file, so that after a crash the old or the new one is there, whole.
 
     Who may read it is the umask's matter, as for every file that a program makes.
+
+    Args:
+        path: The file.
+        parts: What it will hold, written as it comes.
 
     Raises:
         OSError: When it cannot be written; the old file stays.
@@ -149,7 +154,7 @@ def write_atomic(path: Path, data: bytes) -> None:
     fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o666)
     try:
         with os.fdopen(fd, "wb") as file:
-            file.write(data)
+            file.writelines(parts)
             file.flush()
             os.fsync(file.fileno())
         temporary.replace(path)

@@ -26,6 +26,7 @@ _BLOCKS: dict[str, str] = {
     "telugu": "\u0c05-\u0c39",
 }
 _LETTERS = {name: re.compile(f"[{block}]+") for name, block in _BLOCKS.items()}
+_LATIN = {"latin": _LETTERS["latin"]}
 _LANGUAGES: dict[str, frozenset[str]] = {
     "en": frozenset({"latin"}),
     "zh": frozenset({"han"}),
@@ -40,10 +41,14 @@ _LANGUAGES: dict[str, frozenset[str]] = {
 }
 
 
+def _possible(text: str) -> dict[str, re.Pattern[str]]:
+    return _LATIN if text.isascii() else _LETTERS
+
+
 def script_counts(text: str) -> Counter[str]:
     """Count the letters of each writing system. Linear in the text."""
     counts: Counter[str] = Counter()
-    for name, letters in _LETTERS.items():
+    for name, letters in _possible(text).items():
         total = sum(len(run) for run in letters.findall(text))
         if total:
             counts[name] = total
@@ -66,7 +71,7 @@ def written_in(text: str, language: str) -> bool:
     """
     scripts = _LANGUAGES[language]
     own = foreign = 0.0
-    for name, letters in _LETTERS.items():
+    for name, letters in _possible(text).items():
         runs = letters.findall(text)
         weight = sum(map(len, runs)) / 2 if name in {"han", "kana"} else float(len(runs))
         if name in scripts:

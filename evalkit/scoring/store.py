@@ -16,12 +16,12 @@ SCORES = "scores.jsonl"
 
 
 def write_scores(folder: Path, scores: Iterable[Score]) -> None:
-    """Replace the scores of a run folder as a whole.
+    """Replace the scores of a run folder as a whole, one by one as they come.
 
     Raises:
         StoreError: When they cannot be written.
     """
-    lines = b"".join(orjson.dumps(score, option=orjson.OPT_APPEND_NEWLINE) for score in scores)
+    lines = (orjson.dumps(score, option=orjson.OPT_APPEND_NEWLINE) for score in scores)
     try:
         write_atomic(folder / SCORES, lines)
     except OSError as error:

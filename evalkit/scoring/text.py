@@ -51,14 +51,21 @@ def normalise(text: str) -> str:
     characters removed, curly quotes made straight. Line breaks stay, other white space
     becomes one space.
     """
-    folded = unicodedata.normalize("NFKC", clip(text)).translate(QUOTES).casefold()
+    lines = _folded(clip(text)).split("\n")
+    return "\n".join(_SPACES.sub(" ", line).strip() for line in lines)
+
+
+def _folded(text: str) -> str:
+    if text.isascii():
+        # None of what follows does more here, and it looks at each character.
+        return text.lower()
+    folded = unicodedata.normalize("NFKC", text).translate(QUOTES).casefold()
     kept = "".join(
         character
         for character in unicodedata.normalize("NFD", folded)
         if unicodedata.category(character) not in ("Mn", "Cf")
     )
-    lines = unicodedata.normalize("NFC", kept).split("\n")
-    return "\n".join(_SPACES.sub(" ", line).strip() for line in lines)
+    return unicodedata.normalize("NFC", kept)
 
 
 def sentences(text: str) -> list[str]:

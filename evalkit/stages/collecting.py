@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ from evalkit.collect.header import DEATHS, add_deaths, adopt_header, identity_of
 from evalkit.collect.journal import RunFolder, open_run
 from evalkit.collect.preflight import Preflight, preflight
 from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
-from evalkit.collect.requests import build_requests
+from evalkit.collect.requests import Requests, build_requests
 from evalkit.collect.runner import collect
 from evalkit.config import Config
 from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
@@ -47,7 +47,7 @@ class CollectedRun:
     label: str
     identity: Identity
     folder: RunFolder
-    requests: tuple[Request, ...]
+    requests: Sequence[Request]
     summary: RunSummary | None = None
     redaction: Redaction | None = None
 
@@ -55,10 +55,13 @@ class CollectedRun:
         """Return why its server died while it was asked, as far as evalkit had started it."""
         return list((self.folder.read_header() or {}).get(DEATHS, ()))
 
+    def stream(self) -> Iterator[Completion]:
+        """Yield the completion of each request, where there is one."""
+        return self.folder.completions({request.fingerprint for request in self.requests})
+
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""
-        asked = {request.fingerprint for request in self.requests}
-        return [c for c in self.folder.completions() if c.fingerprint in asked]
+        return list(self.stream())
 
 
 async def check_arm(arm: Arm, config: Config, notify: OnStage, stop: asyncio.Event) -> Preflight:
@@ -161,9 +164,7 @@ async def collect_arm(
             finally:
                 if isinstance(endpoint, Launched):
                     add_deaths(folder, endpoint.deaths)
-    return CollectedRun(
-        arm.name, endpoint.label, identity, folder, tuple(requests), summary, redaction
-    )
+    return CollectedRun(arm.name, endpoint.label, identity, folder, requests, summary, redaction)
 
 
 def load_run(arm: Arm, plan: Plan) -> CollectedRun:
@@ -178,12 +179,12 @@ def load_run(arm: Arm, plan: Plan) -> CollectedRun:
     header = folder.read_header() or {}
     identity = identity_of(header)
     redaction = recorded_redaction(header, plan.tasksets, str(arm.recorded))
-    requests = tuple(_requests(plan, identity, redaction))
+    requests = _requests(plan, identity, redaction)
     label = str(header.get("endpoint", {}).get("label", arm.name))
     return CollectedRun(arm.name, label, identity, folder, requests, redaction=redaction)
 
 
-def _requests(plan: Plan, identity: Identity, redaction: Redaction | None) -> list[Request]:
+def _requests(plan: Plan, identity: Identity, redaction: Redaction | None) -> Requests:
     return build_requests(
         plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed, redaction
     )
@@ -195,7 +196,7 @@ def _redaction_record(plan: Plan, redaction: Redaction | None) -> dict[str, Any]
     return {"redaction": {**redaction.record(), "scorers": scorers_of(plan)}}
 
 
-def unanswered(run: CollectedRun, completions: Sequence[Completion]) -> int:
+def unanswered(run: CollectedRun, completions: Iterable[Completion]) -> int:
     """Count requests that came to no end at all: an interrupted run has some."""
     done = {completion.fingerprint for completion in completions}
     return sum(request.fingerprint not in done for request in run.requests)

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from itertools import tee
 
 from evalkit.collect.redaction import Redaction
 from evalkit.decision.pairing import Answer, Key
@@ -14,6 +17,27 @@ from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
 from evalkit.tasksets.jsonl import RUNS_CODE
 from evalkit.types import Completion, Score
+
+
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """One arm whose scores are on disk.
+
+    Attributes:
+        run: The arm.
+        outcomes: By taskset: how many answers had each outcome, or each status where there
+            is no outcome.
+        missing: Requests without an answer to count, by reason.
+    """
+
+    run: CollectedRun
+    outcomes: dict[str, Counter[str]]
+    missing: dict[str, int]
+
+    @property
+    def n(self) -> int:
+        """How many requests came to an end, with an answer or without."""
+        return sum(counts.total() for counts in self.outcomes.values())
 
 
 def grade(
@@ -36,26 +60,67 @@ def grade(
         StoreError: When scores cannot be written, or those of a redacted run are of
             another scorer.
     """
-    completions = run.completions()
+    answers: dict[Key, Answer] = {}
+
+    def keep(completion: Completion, score: Score) -> None:
+        if redaction is not None and run.redaction is None:
+            completion = redaction.plain_completion(completion, score)
+            score = score if completion.redacted is None else completion.redacted.score
+        key = (completion.taskset, completion.sample_id, completion.epoch)
+        answers[key] = Answer(completion, score)
+
+    _score(run, plan, allow_code, keep)
+    return answers
+
+
+def tally(run: CollectedRun, plan: Plan, *, allow_code: bool) -> ScoredRun:
+    """Score as `grade` does, one completion at a time: memory holds only counts.
+
+    Raises:
+        UnknownNameError: For a scorer that is not known.
+        UsageError: For a scorer that runs code, when that is not allowed.
+        StoreError: When scores cannot be written.
+    """
+    outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
+    missing: Counter[str] = Counter()
+
+    def keep(completion: Completion, score: Score) -> None:
+        word = score.status.value if score.outcome is None else score.outcome.value
+        outcomes[completion.taskset][word] += 1
+        if Answer(completion, score).missing:
+            missing[score.reason or "unknown"] += 1
+
+    _score(run, plan, allow_code, keep)
+    return ScoredRun(run, dict(outcomes), dict(sorted(missing.items())))
+
+
+def _score(
+    run: CollectedRun, plan: Plan, allow_code: bool, keep: Callable[[Completion, Score], None]
+) -> None:
+    """Score a run from its journal to its scores as a stream; show both to `keep`."""
     scorers = {taskset.name: SCORERS.get(taskset.scorer) for taskset in plan.tasksets}
     for name, scorer in scorers.items():
         if scorer.name in RUNS_CODE and not allow_code:
             raise UsageError(
                 f"Taskset '{name}' runs code answers.", hint="Allow it with --allow-code."
             )
-    if run.redaction is None:
-        scores = list(judge_all(plan.samples(), completions, scorers.__getitem__))
-    else:
-        scores = [_kept_score(run, completion, scorers) for completion in completions]
-    write_scores(run.folder.path, scores)
-    if redaction is not None and run.redaction is None:
-        redacted = map(redaction.plain_completion, completions, scores)
-        completions = list(redacted)
-        scores = [c.redacted.score for c in completions if c.redacted is not None]
-    return {
-        (completion.taskset, completion.sample_id, completion.epoch): Answer(completion, score)
-        for completion, score in zip(completions, scores, strict=True)
-    }
+
+    def scores() -> Iterator[Score]:
+        for completion, score in _scored(run, plan, scorers):
+            keep(completion, score)
+            yield score
+
+    write_scores(run.folder.path, scores())
+
+
+def _scored(
+    run: CollectedRun, plan: Plan, scorers: Mapping[str, Scorer]
+) -> Iterator[tuple[Completion, Score]]:
+    if run.redaction is not None:
+        return ((c, _kept_score(run, c, scorers)) for c in run.stream())
+    completions, judged = tee(run.stream())
+    scores = judge_all(plan.samples(), judged, scorers.__getitem__)
+    return zip(completions, scores, strict=True)
 
 
 def _kept_score(run: CollectedRun, completion: Completion, scorers: Mapping[str, Scorer]) -> Score:

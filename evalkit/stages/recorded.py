@@ -77,7 +77,7 @@ def recorded_run(arm: Arm, plan: Plan) -> CollectedRun:
 
 def _refuse_incomplete(collected: CollectedRun) -> None:
     """Refuse a recorded run that was never finished; a run of this process cannot be one."""
-    left = unanswered(collected, collected.completions())
+    left = unanswered(collected, collected.stream())
     if left:
         raise StoreError(
             f"{collected.folder.path} is not complete: {left} of {len(collected.requests)} "

@@ -68,6 +68,6 @@ def write_reports(
 def _write(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, data)
+        write_atomic(path, [data])
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import random
 from dataclasses import replace
 
 import pytest
@@ -37,6 +38,17 @@ def test_the_order_depends_on_the_seed_and_mixes_tasksets() -> None:
     assert build(seed=0) != build(seed=1)
     order = [r.taskset for r in build_requests(TASKSETS, IDENTITY, sampling_for, 1, 0)]
     assert {"a", "b"} == set(order[:10]) == set(order[-10:])
+
+
+def test_the_order_is_that_of_a_shuffled_list() -> None:
+    asked = build_requests(TASKSETS, IDENTITY, sampling_for, 2, 5)
+    plain = [(t.name, s.id, epoch) for t in TASKSETS for epoch in (0, 1) for s in t.samples]
+    random.Random(5).shuffle(plain)
+    assert [(r.taskset, r.sample_id, r.epoch) for r in asked] == plain
+    assert asked[3:5] == [asked[3], asked[4]]
+    assert asked[-1] == list(asked)[-1]
+    with pytest.raises(IndexError):
+        asked[len(asked)]
 
 
 def test_each_epoch_is_sampled_with_a_seed_of_its_own() -> None:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalkit.scoring import health
 from evalkit.scoring.health import health_flags
 from evalkit.types import Flag, Language
 
@@ -221,6 +222,24 @@ def test_any_text_gets_flags_once(text: str, times: int, finish_reason: str | No
 def test_ten_megabytes_take_no_time(unit: str) -> None:
     # A pattern that backtracks would need hours here; the suite's patience is the limit.
     health_flags(unit * (10_000_000 // len(unit)), "stop", "zh")
+
+
+@settings(max_examples=400)
+@given(
+    st.text("ab .|-,\n中文", max_size=40),
+    st.text("ab .-,\n中文", min_size=1, max_size=45),
+    st.integers(1, 12),
+    st.integers(0, 44),
+    st.booleans(),
+)
+def test_the_quick_look_for_a_repeat_misses_no_loop(
+    before: str, unit: str, times: int, left: int, cut: bool
+) -> None:
+    text = before + unit * times + unit[:left]
+    quick = health._ends_in_copies(text, cut)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(health, "_REPEATED", 0)  # nothing is found again everywhere
+        assert quick == health._ends_in_copies(text, cut)
 
 
 def test_a_cut_answer_that_was_still_repeating_is_a_loop() -> None:

@@ -53,3 +53,9 @@ def test_no_text_raises(text: str) -> None:
     normalise(text)
     sentences(text)
     list(find_phrase(normalise(text), "a"))
+
+
+@given(st.text(st.characters(max_codepoint=127)))
+def test_the_short_way_of_plain_ascii_leads_to_the_same(text: str) -> None:
+    # A lone accent is dropped, and makes the text go the long way.
+    assert normalise(text) == normalise(text + "\u0301")
