@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import hmac
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, is_dataclass
 from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any
@@ -13,6 +13,9 @@ from typing import Any
 from evalkit.types import Identity, Message, Sampling
 
 _LENGTH = 32
+_CANONICAL = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+)
 
 
 def canonical(value: Any) -> str:
@@ -24,9 +27,7 @@ def canonical(value: Any) -> str:
     """
     if is_dataclass(value) and not isinstance(value, type):
         value = asdict(value)
-    return json.dumps(
-        value, sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
-    )
+    return _CANONICAL.encode(value)
 
 
 def digest(value: Any) -> str:
@@ -46,6 +47,21 @@ def digest_and_seal(value: Any) -> tuple[str, str]:
 def keyed_digest(key: bytes, value: Any) -> str:
     """Hash a value so that only who has the key can tell what was hashed (HMAC-SHA256)."""
     return hmac.new(key, canonical(value).encode(), hashlib.sha256).hexdigest()[:_LENGTH]
+
+
+def digest_and_seal_rows(head: Any, rows: Iterable[Any]) -> tuple[str, str]:
+    """Return what `digest_and_seal` says of `{"head": head, "rows": [*rows]}`.
+
+    Only one row at a time is held.
+    """
+    hashed = hashlib.sha256(f'{{"head":{canonical(head)},"rows":['.encode())
+    comma = b""
+    for row in rows:
+        hashed.update(comma + canonical(row).encode())
+        comma = b","
+    hashed.update(b"]}")
+    whole = hashed.hexdigest()
+    return whole[:_LENGTH], whole[_LENGTH:]
 
 
 def prompt_hash(messages: tuple[Message, ...], sampling: Sampling) -> str:

@@ -11,7 +11,15 @@ from hypothesis import strategies as st
 
 from evalkit import errors
 from evalkit.errors import EvalKitError, ExitCode, UnknownNameError
-from evalkit.fingerprint import canonical, digest, identity_key, prompt_hash, request_fingerprint
+from evalkit.fingerprint import (
+    canonical,
+    digest,
+    digest_and_seal,
+    digest_and_seal_rows,
+    identity_key,
+    prompt_hash,
+    request_fingerprint,
+)
 from evalkit.registry import Registry
 from evalkit.resources import resource_dir
 from evalkit.types import Identity, Message, Sampling
@@ -94,6 +102,12 @@ def test_the_order_of_keys_does_not_matter(value: dict[str, object]) -> None:
     turned = dict(reversed(list(value.items())))
     assert canonical(value) == canonical(turned)
     assert digest(value) == digest(turned)
+
+
+@given(json_values, st.lists(json_values, max_size=4))
+def test_rows_are_hashed_as_a_list_of_them(head: object, rows: list[object]) -> None:
+    whole = digest_and_seal({"head": head, "rows": rows})
+    assert digest_and_seal_rows(head, iter(rows)) == whole
 
 
 def test_what_json_cannot_hold_is_refused() -> None:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from sys import intern
 from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from evalkit.errors import TasksetError
-from evalkit.fingerprint import digest_and_seal
+from evalkit.fingerprint import digest_and_seal, digest_and_seal_rows
 from evalkit.tasksets.generators.base import Made, take
 from evalkit.types import Family, Language, Message, Sample, Taskset
 from evalkit.yamlfile import explain_validation
@@ -22,6 +23,7 @@ SAMPLES = "samples.jsonl"
 # Whatever a taskset says of itself, these scorers run what a model wrote.
 RUNS_CODE = frozenset({"code"})
 _SHORT, _MEDIUM = 500, 4000
+_NO_METADATA: Mapping[str, Any] = {}
 
 
 class _Checked(BaseModel):
@@ -89,12 +91,11 @@ def load_folder(folder: Path) -> Taskset:
     """
     head = read_head(folder)
     path = folder / SAMPLES
-    rows = list(_read_rows(path))
-    if not rows:
+    rows = ((_sample(head, row), row.model_dump(mode="json")) for row in _distinct_rows(path))
+    taskset = _taskset(head, folder, rows)
+    if not taskset.samples:
         raise TasksetError(f"Taskset '{head.name}' is empty: '{path}' holds no sample.")
-    _refuse_duplicates(rows, path)
-    samples = tuple(_sample(head, row) for _, row in rows)
-    return _taskset(head, folder, samples, [row.model_dump(mode="json") for _, row in rows])
+    return taskset
 
 
 def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Taskset:
@@ -112,20 +113,27 @@ def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Tasks
     head = read_head(folder)
     if head.generator is None:
         raise ValueError(f"'{folder}' holds no recipe of a generator")
-    made = [
+    made = (
         one
         for language, n in sizes.items()
         for one in take(head.generator, language, seed, n, head.options)
-    ]
-    samples = tuple(_made_sample(head, one) for one in made)
-    content = [[one.id, dict(one.draft.target)] for one in made]
+    )
+    rows = ((_made_sample(head, one), [one.id, dict(one.draft.target)]) for one in made)
     # Everybody can make these samples; the seal stays when more of them are asked.
     _, seal = digest_and_seal({"head": _shaping(head), "seed": seed})
-    return replace(_taskset(head, folder, samples, content), seal=seal)
+    return replace(_taskset(head, folder, rows), seal=seal)
 
 
-def _taskset(head: Head, folder: Path, samples: tuple[Sample, ...], rows: list[Any]) -> Taskset:
-    content_hash, seal = digest_and_seal({"head": _shaping(head), "rows": rows})
+def _taskset(head: Head, folder: Path, rows: Iterable[tuple[Sample, Any]]) -> Taskset:
+    """Make a taskset of samples, each with what of it is hashed."""
+    samples: list[Sample] = []
+
+    def content() -> Iterator[Any]:
+        for sample, row in rows:
+            samples.append(sample)
+            yield row
+
+    content_hash, seal = digest_and_seal_rows(_shaping(head), content())
     return Taskset(
         name=head.name,
         version=head.version,
@@ -135,7 +143,7 @@ def _taskset(head: Head, folder: Path, samples: tuple[Sample, ...], rows: list[A
         max_tokens=head.max_tokens,
         margin=head.margin,
         measures_hallucination=head.measures_hallucination,
-        samples=samples,
+        samples=tuple(samples),
         content_hash=content_hash,
         code=head.code or head.scorer in RUNS_CODE,
         path=str(folder),
@@ -186,8 +194,7 @@ def _read_head(path: Path) -> Head:
 
 
 def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    # Only a line feed ends a record: str.splitlines would also cut at U+2028 in a text.
-    for number, line in enumerate(_read_text(path).split("\n"), start=1):
+    for number, line in enumerate(_lines(path), start=1):
         if not line.strip():
             continue
         where = f"'{path}' line {number}"
@@ -203,11 +210,22 @@ def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
         except ValidationError as error:
             message, hint = explain_validation(error, where, Row)
             raise TasksetError(message, hint=hint) from None
-        if not _is_text(row.model_dump()):
+        # Only an escape can stand for half a character in a file that is UTF-8.
+        if "\\u" in line and not _is_text(row.model_dump()):
             raise TasksetError(f"{where} holds half a character (a lone surrogate).")
         if (row.input is None) == (not row.messages):
             raise TasksetError(f"{where} needs either 'input' or 'messages'.")
         yield number, row
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        # Only a line feed ends a record: str.splitlines would also cut at U+2028 in a text.
+        with path.open(encoding="utf-8-sig", newline="\n") as lines:
+            yield from lines
+    except (OSError, UnicodeDecodeError):
+        _read_text(path)  # says what is wrong, and where
+        raise
 
 
 def _is_text(value: Any) -> bool:
@@ -219,15 +237,17 @@ def _is_text(value: Any) -> bool:
     return True
 
 
-def _refuse_duplicates(rows: list[tuple[int, Row]], path: Path) -> None:
+def _distinct_rows(path: Path) -> Iterator[Row]:
+    """Yield rows, unless an id stands there twice."""
     seen: dict[str, int] = {}
-    for number, row in rows:
+    for number, row in _read_rows(path):
         if row.id in seen:
             raise TasksetError(
                 f"'{path}' line {number}: id '{row.id}' stands already in line {seen[row.id]}.",
                 hint="Give every sample an id of its own.",
             )
         seen[row.id] = number
+        yield row
 
 
 def _sample(head: Head, row: Row) -> Sample:
@@ -241,12 +261,12 @@ def _sample(head: Head, row: Row) -> Sample:
         taskset=head.name,
         family=head.family,
         language=row.language,
-        category=row.category,
+        category=intern(row.category),
         messages=messages,
         target=row.target,
         length_bucket=_bucket(messages),
         cluster=row.cluster,
-        metadata=row.metadata,
+        metadata=row.metadata or _NO_METADATA,
     )
 
 
