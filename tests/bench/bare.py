@@ -40,7 +40,7 @@ async def _httpx(url: str, connections: int, module: str = "httpx") -> AsyncIter
     async with httpx.AsyncClient(limits=limits, headers=HEADERS) as client:
 
         async def post(data: bytes) -> bytes:
-            return (await client.post(url, content=data)).content
+            return bytes((await client.post(url, content=data)).content)
 
         yield post
 
@@ -90,7 +90,7 @@ async def _aiosonic(url: str, connections: int) -> AsyncIterator[Post]:
 
         async def post(data: bytes) -> bytes:
             response = await client.post(url, data=data, headers=HEADERS)
-            return await response.content()
+            return bytes(await response.content())
 
         yield post
 

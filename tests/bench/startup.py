@@ -2,26 +2,27 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
+import tempfile
+from pathlib import Path
 
+from tests.bench.meters import evalkit, median, program
 from tests.bench.tables import Table
+from tests.quiz import write_quiz
+from tests.servers.fast import FastServer
 
 STARTS = 5
 
 
 def measure(_prompts: int | None) -> Table:
-    seconds = sorted(_help_seconds() for _ in range(STARTS))
-    cell = f"{seconds[STARTS // 2]:.2f} CPU-s (median of {STARTS})"
-    return Table(("command", "cost"), [("`evalkit --help`", cell)])
+    rows = [("`evalkit --help`", _cpu(evalkit("--help")), "0.2")]
+    with tempfile.TemporaryDirectory() as name, FastServer() as server:
+        quiz = write_quiz(Path(name) / "quiz", 1)
+        flags = ("-t", quiz, "-o", Path(name) / "run", "--fresh", "--display", "none")
+        rows.append(
+            ("`evalkit run` of one prompt", _cpu(evalkit("run", f"{server.url}#fake", *flags)), "–")
+        )
+    return Table(("command", f"CPU-s (median of {STARTS})", "goal"), rows)
 
 
-def _help_seconds() -> float:
-    before = os.times()
-    subprocess.run(
-        [sys.executable, "-m", "evalkit", "--help"], stdout=subprocess.DEVNULL, check=True
-    )
-    after = os.times()
-    spent = after.children_user - before.children_user
-    return spent + after.children_system - before.children_system
+def _cpu(command: list[str]) -> str:
+    return f"{median([program(command).cpu for _ in range(STARTS)]):.2f}"

@@ -1,0 +1,52 @@
+"""HTTP clients, side by side: CPU of one more request in a bare loop.
+
+They are installed in an environment of their own, whose Python
+`EVALKIT_BENCH_CLIENTS` names; without it only aiohttp is measured.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+from tests.bench.bare import CLIENTS
+from tests.bench.contestants import Bare
+from tests.bench.meters import median, program
+from tests.bench.tables import Table
+from tests.servers.fast import FastServer
+
+CONNECTIONS = (64, 256)
+SIZES, ROUNDS = (500, 4000), 3
+_VERSION = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
+
+
+def measure(_prompts: int | None) -> Table:
+    python = os.environ.get("EVALKIT_BENCH_CLIENTS", sys.executable)
+    rows = []
+    with tempfile.TemporaryDirectory() as name, FastServer() as server:
+        for client in CLIENTS:
+            version = subprocess.run(
+                [python, "-c", _VERSION, client], capture_output=True, text=True, check=False
+            )
+            if version.returncode:
+                continue
+            bare = Bare("", client=client, python=python)
+            cells = [
+                f"{1000 * _cost(bare, Path(name), server.url, connections):.3f}"
+                for connections in CONNECTIONS
+            ]
+            rows.append((f"{client} {version.stdout.strip()}", *cells))
+    head = ("client", *(f"CPU-ms a request, {n} connections" for n in CONNECTIONS))
+    return Table(head, rows)
+
+
+def _cost(bare: Bare, folder: Path, url: str, connections: int) -> float:
+    few, many = SIZES
+    slopes = []
+    for _ in range(ROUNDS):
+        low, high = (program(bare.command(folder, url, n, connections)).cpu for n in SIZES)
+        slopes.append((high - low) / (many - few))
+    return median(slopes)
