@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic_core import from_json
 
 from evalkit.errors import TasksetError
 from evalkit.fingerprint import digest_and_seal, digest_and_seal_rows
@@ -199,7 +200,7 @@ def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
             continue
         where = f"'{path}' line {number}"
         try:
-            loaded = json.loads(line)
+            loaded = _parse(line)
         except (json.JSONDecodeError, RecursionError) as error:
             reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
             raise TasksetError(f"{where} is not valid JSON: {reason}.") from None
@@ -216,6 +217,15 @@ def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
         if (row.input is None) == (not row.messages):
             raise TasksetError(f"{where} needs either 'input' or 'messages'.")
         yield number, row
+
+
+def _parse(line: str) -> Any:
+    """Parse JSON so that rows share their keys and short words: half the memory of a row."""
+    try:
+        return from_json(line, cache_strings="all")
+    except ValueError:
+        # The standard parser has the last word, and a better one on what is wrong.
+        return json.loads(line)
 
 
 def _lines(path: Path) -> Iterator[str]:

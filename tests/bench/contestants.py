@@ -108,4 +108,4 @@ def contestants(folder: Path) -> Iterator[Contestant]:
     if python:
         quiet = {"OPENAI_API_KEY": "none", "HF_HUB_OFFLINE": "1", "HF_DATASETS_OFFLINE": "1"}
         env = {**quiet, "HF_HOME": str(folder / "hf")}
-        yield LmEval("lm-eval local-chat-completions", 0.1, env, python)
+        yield LmEval("lm-eval local-chat-completions", 0.25, env, python)
