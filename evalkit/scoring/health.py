@@ -170,10 +170,14 @@ _LONG_WORD = 45
 
 def is_garbled(text: str, prose: str) -> bool:
     """Whether the text holds what no tokenizer should give: broken bytes, a soup of scripts."""
-    if len(_CONTROL.findall(text)) >= 2 or len(_PRIVATE.findall(text)) >= 3:
+    if len(_CONTROL.findall(text)) >= 2 or len(_SPECIAL.findall(prose)) >= 2:
+        return True
+    if text.isascii():
+        return _is_word_soup(prose)
+    if len(_PRIVATE.findall(text)) >= 3:
         return True
     # One replacement character is a cut multi-byte letter; more are broken bytes.
-    if len(_REPLACEMENT.findall(text)) >= 3 or len(_SPECIAL.findall(prose)) >= 2:
+    if len(_REPLACEMENT.findall(text)) >= 3:
         return True
     return _mixes_scripts(prose) or _is_word_soup(prose)
 
@@ -224,6 +228,9 @@ _REFUSAL_EN = re.compile(
     r"|\bas an ai(?: language model| assistant)?,? i "
     r"(?:can't|cannot|can not|do not|don't|am unable)\b"
 )
+_UNWILLING = (
+    "can't", "cannot", "can not", "unable", "not able", "won't", "will not", "do not", "don't",
+)  # fmt: skip
 _REFUSAL_ZH = re.compile(
     r"(?:抱歉|对不起|很遗憾)[,，。!！、\s]{0,3}(?:但是?|不过|作为[^,，。]{0,12}[,，])?"
     r"[,，\s]{0,2}(?:我|本助手)?(?:无法|不能|不可以|没有办法|没办法)"
@@ -239,4 +246,7 @@ def is_refusal(text: str) -> bool:
     "I don't know" is not a refusal: it abstains, and the scorer of facts sees that.
     """
     opening = " ".join(text[:400].split()).translate(_APOSTROPHES).lower()[:200]
-    return bool(_REFUSAL_EN.search(opening) or _REFUSAL_ZH.search(opening.replace("ai", "AI")))
+    # Both patterns are slow to find nothing, and every refusal has one of these words.
+    if any(word in opening for word in _UNWILLING) and _REFUSAL_EN.search(opening):
+        return True
+    return not opening.isascii() and bool(_REFUSAL_ZH.search(opening.replace("ai", "AI")))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,23 @@ from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.tasksets.drawing import Drawing, ordered_units
 from evalkit.tasksets.suites import SuiteName
 from evalkit.types import Language, Sample, Sampling, Taskset
+
+
+class SampleIndex(Mapping[tuple[str, str], Sample]):
+    """Samples by (taskset, id), without a tuple in memory for each."""
+
+    def __init__(self, tasksets: Iterable[Taskset]) -> None:
+        self._by_id = {t.name: {sample.id: sample for sample in t.samples} for t in tasksets}
+
+    def __getitem__(self, key: tuple[str, str]) -> Sample:
+        taskset, sample_id = key
+        return self._by_id[taskset][sample_id]
+
+    def __iter__(self) -> Iterator[tuple[str, str]]:
+        return ((name, sample_id) for name, ids in self._by_id.items() for sample_id in ids)
+
+    def __len__(self) -> int:
+        return sum(map(len, self._by_id.values()))
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,9 +64,9 @@ class Plan:
         """The tasksets that are asked."""
         return self.selection.tasksets
 
-    def samples(self) -> dict[tuple[str, str], Sample]:
+    def samples(self) -> Mapping[tuple[str, str], Sample]:
         """Return every sample by (taskset, id)."""
-        return {(s.taskset, s.id): s for taskset in self.tasksets for s in taskset.samples}
+        return SampleIndex(self.tasksets)
 
     @property
     def stage(self) -> int:

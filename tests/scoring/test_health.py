@@ -224,6 +224,56 @@ def test_ten_megabytes_take_no_time(unit: str) -> None:
     health_flags(unit * (10_000_000 // len(unit)), "stop", "zh")
 
 
+@given(
+    st.lists(
+        st.sampled_from(
+            [
+                "I",
+                "i'm",
+                "am",
+                "I'm",
+                "sorry",
+                "afraid",
+                "unable",
+                "not",
+                "able",
+                "can't",
+                "cannot",
+                "can",
+                "not",
+                "won't",
+                "will",
+                "to",
+                "help",
+                "assist",
+                "write",
+                "comply",
+                "As",
+                "an",
+                "AI",
+                ",",
+                "language",
+                "model",
+                "do",
+                "don't",
+                "directly",
+                "抱歉",
+                "无法",
+                "提供",
+            ]
+        ),
+        max_size=12,
+    ).map(" ".join)
+)
+def test_the_quick_look_for_unwilling_words_misses_no_refusal(text: str) -> None:
+    quick = health.is_refusal(text)
+    opening = text.lower()[:200]
+    slow = health._REFUSAL_EN.search(opening) or health._REFUSAL_ZH.search(
+        opening.replace("ai", "AI")
+    )
+    assert quick == bool(slow)
+
+
 @settings(max_examples=400)
 @given(
     st.text("ab .|-,\n中文", max_size=40),
