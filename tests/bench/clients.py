@@ -19,7 +19,7 @@ from tests.bench.tables import Table
 from tests.servers.fast import FastServer
 
 CONNECTIONS = (64, 256)
-SIZES, ROUNDS = (500, 4000), 3
+SIZES, ROUNDS = (300, 2000), 3
 _VERSION = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
 
 

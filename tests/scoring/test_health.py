@@ -227,40 +227,10 @@ def test_ten_megabytes_take_no_time(unit: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            [
-                "I",
-                "i'm",
-                "am",
-                "I'm",
-                "sorry",
-                "afraid",
-                "unable",
-                "not",
-                "able",
-                "can't",
-                "cannot",
-                "can",
-                "not",
-                "won't",
-                "will",
-                "to",
-                "help",
-                "assist",
-                "write",
-                "comply",
-                "As",
-                "an",
-                "AI",
-                ",",
-                "language",
-                "model",
-                "do",
-                "don't",
-                "directly",
-                "抱歉",
-                "无法",
-                "提供",
-            ]
+            ["I", "I'm", "am", "sorry", "afraid", "unable", "not able", "can't", "cannot"]
+            + ["can not", "won't", "will not", "to", "help", "assist", "write", "comply"]
+            + ["directly", "As an AI", ",", "language model", "do not", "don't"]
+            + ["抱歉", "无法", "提供"]
         ),
         max_size=12,
     ).map(" ".join)
