@@ -6,7 +6,8 @@ import random
 from array import array
 from bisect import bisect_right
 from collections import defaultdict
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from itertools import accumulate
 from typing import overload
@@ -54,6 +55,12 @@ class Requests(Sequence[Request]):
             return [self._request(position) for position in self._order[index]]
         return self._request(self._order[index])
 
+    def at(self, places: Iterable[int]) -> Requests:
+        """Return those that stand at some places, in the order of the places."""
+        chosen = copy(self)
+        chosen._order = array("I", (self._order[place] for place in places))
+        return chosen
+
     def _request(self, position: int) -> Request:
         number = bisect_right(self._starts, position) - 1
         block = self._blocks[number]
@@ -70,34 +77,14 @@ class Requests(Sequence[Request]):
         )
 
 
-class _Part(Sequence[Request]):
-    """Some of a sequence of requests, by their places in it."""
-
-    def __init__(self, whole: Sequence[Request], places: array[int]) -> None:
-        self._whole = whole
-        self._places = places
-
-    def __len__(self) -> int:
-        return len(self._places)
-
-    @overload
-    def __getitem__(self, index: int) -> Request: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> list[Request]: ...
-
-    def __getitem__(self, index: int | slice) -> Request | list[Request]:
-        if isinstance(index, slice):
-            return [self._whole[place] for place in self._places[index]]
-        return self._whole[self._places[index]]
-
-
 def without(requests: Sequence[Request], answered: Collection[str]) -> Sequence[Request]:
     """Return the requests whose fingerprint is not among the answered ones."""
     if not answered:
         return requests
     places = (n for n, request in enumerate(requests) if request.fingerprint not in answered)
-    return _Part(requests, array("I", places))
+    if isinstance(requests, Requests):
+        return requests.at(places)
+    return [requests[place] for place in places]
 
 
 def build_requests(

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from evalkit.collect.requests import build_requests
+from evalkit.collect.requests import build_requests, without
 from evalkit.types import Identity
 from tests.collect.builders import IDENTITY, sampling_for, taskset
 
@@ -49,6 +49,15 @@ def test_the_order_is_that_of_a_shuffled_list() -> None:
     assert asked[-1] == list(asked)[-1]
     with pytest.raises(IndexError):
         asked[len(asked)]
+
+
+def test_without_what_is_answered_the_order_stays() -> None:
+    asked = build_requests(TASKSETS, IDENTITY, sampling_for, 1, 5)
+    assert without(asked, set()) is asked
+    answered = {request.fingerprint for request in asked[::3]}
+    left = [request for number, request in enumerate(asked) if number % 3]
+    assert list(without(asked, answered)) == left == list(without(list(asked), answered))
+    assert list(asked[:2]) == [asked[0], asked[1]], "the whole is as it was"
 
 
 def test_each_epoch_is_sampled_with_a_seed_of_its_own() -> None:

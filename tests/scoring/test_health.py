@@ -227,10 +227,12 @@ def test_ten_megabytes_take_no_time(unit: str) -> None:
 @given(
     st.lists(
         st.sampled_from(
-            ["I", "I'm", "am", "sorry", "afraid", "unable", "not able", "can't", "cannot"]
-            + ["can not", "won't", "will not", "to", "help", "assist", "write", "comply"]
-            + ["directly", "As an AI", ",", "language model", "do not", "don't"]
-            + ["抱歉", "无法", "提供"]
+            [
+                *("I", "I'm", "am", "sorry", "afraid", "unable", "not able", "can't", "cannot"),
+                *("can not", "won't", "will not", "to", "help", "assist", "write", "comply"),
+                *("directly", "As an AI", ",", "language model", "do not", "don't"),
+                *("抱歉", "无法", "提供"),
+            ]
         ),
         max_size=12,
     ).map(" ".join)
