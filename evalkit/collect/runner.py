@@ -149,8 +149,11 @@ class _Run:
             opening.cancel()
             for worker in workers:
                 worker.cancel()
-            await asyncio.gather(*workers, return_exceptions=True)
-            self._write()
+            try:
+                # Before anything is waited for: another signal may cancel that too.
+                self._write()
+            finally:
+                await asyncio.gather(*workers, return_exceptions=True)
         return RunSummary(
             total=self._total,
             reused=reused,

@@ -9,7 +9,9 @@ import pytest
 
 from evalkit.collect.events import Completed, Failed, Finished, Limits, Planned, Retried, Slowed
 from evalkit.collect.journal import RunFolder
+from evalkit.collect.runner import collect
 from evalkit.errors import AuthError, ConnectError, EndpointError, NotFoundError, StoreError
+from evalkit.types import Reply, Timing, Usage
 from tests.collect.builders import IDENTITY, Collected, FakeSleep, requests
 from tests.servers.fake import FakeServer, Fault, Script
 
@@ -326,3 +328,35 @@ class TestStop:
             summary = run.run(server.url, requests(5), folder)
         assert summary.interrupted
         assert list(folder.completions()) == []
+
+    def test_a_reply_that_came_just_before_the_end_is_kept(self, folder: RunFolder) -> None:
+        class Last:
+            name = label = "mine"
+
+            async def send(self, _messages: object, _sampling: object) -> Reply:
+                # Runs while the worker waits for others to share its write.
+                asyncio.get_running_loop().call_soon(task.cancel)
+                timing = Timing(started=0.0, total=0.0)
+                return Reply("yes", None, "stop", Usage(), timing)
+
+        async def go() -> None:
+            nonlocal task
+            task = asyncio.ensure_future(
+                collect(
+                    Last(),  # type: ignore[arg-type]
+                    requests(5),
+                    folder,
+                    limits=Limits(max_connections=1),
+                    on_event=told.append,
+                    stop=asyncio.Event(),
+                )
+            )
+            with pytest.raises(asyncio.CancelledError):
+                await task
+
+        task: asyncio.Future[object]
+        told: list[object] = []
+        with folder:
+            asyncio.run(go())
+        assert [c.text for c in folder.completions()] == ["yes"]
+        assert told == [Planned(total=5, reused=0)], "nothing is told before it is written"
