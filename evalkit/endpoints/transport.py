@@ -127,7 +127,8 @@ class Transport:
                 self._session.request(
                     method,
                     url,
-                    data=data,
+                    # aiohttp would look for this kind among all that it knows, each time.
+                    data=None if data is None else aiohttp.BytesPayload(data),
                     allow_redirects=False,
                     proxy_headers=self._connection.proxy_headers,
                 ) as response,

@@ -6,6 +6,7 @@ import hashlib
 import ipaddress
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from urllib.parse import unquote, urlsplit, urlunsplit
 
 from evalkit.errors import UsageError
@@ -150,6 +151,7 @@ def parse_address(base_url: str) -> Address:
     )
 
 
+@lru_cache(maxsize=64)
 def mask_url(url: str) -> str:
     """Return a URL without user, password, query and fragment.
 
