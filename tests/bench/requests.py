@@ -28,11 +28,17 @@ def measure(prompts: int | None) -> Table:
     rows = []
     for one, column, cost in zip(taking_part, zip(*rounds, strict=True), costs, strict=True):
         span = f"{1000 * min(column):.3f} to {1000 * max(column):.3f}"
-        rows.append((one.name, f"{1000 * cost:.3f}", span, f"{cost / costs[0]:.2f}"))
-    return Table(("program", "CPU-ms a request", "lowest to highest", "of evalkit's"), rows)
+        sizes = " and ".join(f"{n:,}" for n in _sizes(one, small, large))
+        rows.append((one.name, sizes, f"{1000 * cost:.3f}", span, f"{cost / costs[0]:.2f}"))
+    head = ("program", "prompts", "CPU-ms a request", "lowest to highest", "of evalkit's")
+    return Table(head, rows)
+
+
+def _sizes(one: Contestant, small: int, large: int) -> tuple[int, int]:
+    return int(small * one.share), int(large * one.share)
 
 
 def _slope(one: Contestant, folder: Path, url: str, small: int, large: int) -> float:
-    sizes = [int(small * one.share), int(large * one.share)]
+    sizes = _sizes(one, small, large)
     low, high = (program(one.command(folder, url, n, CONNECTIONS), one.env).cpu for n in sizes)
     return (high - low) / (sizes[1] - sizes[0])
