@@ -316,11 +316,20 @@ class Score:
 class Identity:
     """What an endpoint was found to be.
 
-    `details` holds further evidence (parameter count, file hash, ...). `key` fields are
-    those that decide whether an answer may be reused; see `fingerprint.identity_key`. Several
-    servers behind one name stand in `base_url` in alphabetical order, with spaces between
-    them. `request_hash` covers what its requests say beyond messages and sampling;
-    `command_hash` is of the command that evalkit started the server with.
+    `details` holds further evidence (parameter count, file hash, ...). Which fields decide
+    whether an answer may be reused, `fingerprint.identity_key` says. Several servers behind
+    one name stand in `base_url` in alphabetical order, with spaces between them.
+
+    Attributes:
+        quantization: As the server tells it, or else the `config.json` of its checkpoint.
+        template_hash: Of the chat template's text.
+        request_hash: Of what its requests say beyond messages and sampling.
+        command_hash: Of the command that evalkit started the server with.
+        tokenizer_hash: Of the token ids of one fixed text in several scripts.
+        rendering_hash: Of the token ids that one fixed conversation becomes: template and
+            tokenizer together, as far as the server shows them.
+        canary_hash: Of what it answered to fixed prompts, greedily, in the preflight.
+        hardware: What it runs on, if anybody says so.
     """
 
     kind: str
@@ -335,4 +344,8 @@ class Identity:
     weights_hash: str | None = None
     weights_bytes: int | None = None
     command_hash: str | None = None
+    tokenizer_hash: str | None = None
+    rendering_hash: str | None = None
+    canary_hash: str | None = None
+    hardware: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -22,12 +22,24 @@ LOCAL_ARMS = ("f16", "q8", "q4", "rtn4", "rtn3")
 """Quantizations of the embedded model, from safest to most damaged."""
 
 
-class Endpoint(Protocol):
-    """Something that answers. It is used inside `async with`."""
+class Answers(Protocol):
+    """Something that answers, for as long as somebody else keeps it open."""
 
     @property
     def name(self) -> str:
         """Short and safe as a file name."""
+
+    async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
+        """Ask once, without any retry.
+
+        Raises:
+            EndpointError: A subclass that says what went wrong. An error text is never
+                returned as an answer.
+        """
+
+
+class Endpoint(Answers, Protocol):
+    """Something that answers. It is used inside `async with`."""
 
     @property
     def label(self) -> str:
@@ -52,13 +64,27 @@ class Endpoint(Protocol):
                 serve the model.
         """
 
-    async def send(self, messages: tuple[Message, ...], sampling: Sampling) -> Reply:
-        """Ask once, without any retry.
+
+@runtime_checkable
+class Inspectable(Protocol):
+    """An endpoint that lets single requests of any form through, for the preflight."""
+
+    def body(self, messages: tuple[Message, ...], sampling: Sampling) -> dict[str, Any]:
+        """Return the JSON that `send` would post."""
+
+    async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
+        """Get a page of the server, or post to it; return status and body, whatever they are.
+
+        Args:
+            page: A path below the server's root; empty for where requests go.
+            data: What to post; `None` gets the page.
 
         Raises:
-            EndpointError: A subclass that says what went wrong. An error text is never
-                returned as an answer.
+            EndpointError: When there is no whole response.
         """
+
+    def leave_out(self, fields: Collection[str]) -> None:
+        """Send these sampling fields no more, because the server refuses them."""
 
 
 @runtime_checkable

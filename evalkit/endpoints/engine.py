@@ -26,6 +26,7 @@ import importlib.util
 import json
 import logging
 import os
+import platform
 import subprocess
 import sys
 import time
@@ -162,6 +163,21 @@ def available_cores() -> int:
         return len(os.sched_getaffinity(0))
     except AttributeError:
         return os.cpu_count() or 1
+
+
+def hardware() -> str:
+    """Return what the engine computes on: the processor's name and the cores it may use."""
+    name = platform.processor() or platform.machine()
+    try:
+        lines = Path("/proc/cpuinfo").read_text("utf-8", "replace").splitlines()
+    except OSError:
+        lines = []
+    for line in lines:
+        key, _, value = line.partition(":")
+        if key.strip() == "model name" and value.strip():
+            name = value.strip()
+            break
+    return f"{name}, {available_cores()} cores"
 
 
 def _server(options: EngineOptions, verbosity: int) -> Any:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, Protocol
 
+from evalkit.endpoints.checkpoint import read_checkpoint
+from evalkit.endpoints.tokens import TokenPages
 from evalkit.endpoints.urls import Address
 from evalkit.errors import (
     AuthError,
@@ -16,10 +18,23 @@ from evalkit.errors import (
     NotFoundError,
 )
 from evalkit.fingerprint import digest
-from evalkit.types import Identity
+from evalkit.types import Identity, Message
 
-Probe = Callable[[str], Awaitable[tuple[int, Any]]]
-"""Gets a page: status, and JSON or `None`."""
+TOKENIZER_TEXT: Final = "Hello, wörld! 你好，世界 🎉👩‍💻 12345 3.14\n\tdef f(x):  return x**2"
+RENDERED: Final = (
+    Message("system", "Be brief."),
+    Message("user", "What is 2 + 2?"),
+    Message("assistant", "4"),
+    Message("user", "And 3 + 3?"),
+)
+
+
+class Probe(Protocol):
+    """Gets a page, or posts to it: status, and JSON or `None`."""
+
+    async def __call__(self, url: str, data: bytes | None = None, /) -> tuple[int, Any]:
+        """Return what the page says, whatever it is."""
+
 
 _ENGINES = {"vllm": "vLLM", "llamacpp": "llama.cpp", "sglang": "SGLang"}
 
@@ -58,7 +73,9 @@ class ModelList:
 
 
 async def find_identity(model: str, address: Address, probe: Probe) -> Identity:
-    """Read `/v1/models`, `/version` and `/props`. What is not there stays `None`.
+    """Read `/v1/models`, `/version`, `/props` and `/tokenize`. What is not there stays `None`.
+
+    The `config.json` of a checkpoint is read where the server names a folder of this machine.
 
     Raises:
         NotFoundError: When the server lists its models, and this is not one of them.
@@ -82,15 +99,23 @@ async def find_identity(model: str, address: Address, probe: Probe) -> Identity:
         if source.get(key) is not None:
             details[key] = source[key]
     template = props.get("chat_template")
+    quantization = _text(props.get("model_ftype")) or _text(meta.get("ftype"))
+    checkpoint = read_checkpoint(str(details.get("root", ""))) if address.loopback else None
+    if checkpoint is not None:
+        details["config_quantized"] = checkpoint.quantized
+        quantization = quantization or checkpoint.quantization
+    pages = TokenPages(lambda page, data: probe(address.root + page, data), model, engine)
     return Identity(
         kind="openai",
         model=model,
         engine=engine,
         engine_version=_text(version.get("version")) or _build(props),
-        quantization=_text(props.get("model_ftype")) or _text(meta.get("ftype")),
+        quantization=quantization,
         base_url=address.api,
         context_length=_count(entry.get("max_model_len")) or _count(meta.get("n_ctx")),
         template_hash=digest(template) if isinstance(template, str) and template else None,
+        tokenizer_hash=_hash(await pages.tokens(TOKENIZER_TEXT)),
+        rendering_hash=_hash(await pages.rendered(RENDERED)),
         details=details,
     )
 
@@ -128,6 +153,10 @@ def _build(props: Mapping[str, Any]) -> str | None:
     # Builds outside a git checkout say "b0-unknown", which would be equal for all of them.
     build = _text(props.get("build_info"))
     return None if build is None or build.endswith("unknown") else build
+
+
+def _hash(tokens: tuple[int, ...] | None) -> str | None:
+    return None if tokens is None else digest(list(tokens))
 
 
 def _mapping(value: Any) -> Mapping[str, Any]:

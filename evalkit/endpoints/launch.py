@@ -11,7 +11,7 @@ import asyncio
 import logging
 import os
 import tempfile
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -51,6 +51,7 @@ class LaunchEndpoint:
         self._settings = settings
         self._options = options
         self._server: Server | None = None
+        self._left_out: frozenset[str] = frozenset()
         self._deaths: list[str] = []
         self._failed: LaunchError | None = None
         self._mending = asyncio.Lock()
@@ -133,6 +134,23 @@ class LaunchEndpoint:
         """
         return await self._ask(lambda client: client.send(messages, sampling))
 
+    def body(self, messages: tuple[Message, ...], sampling: Sampling) -> dict[str, Any]:
+        """Return the JSON that `send` would post."""
+        return self._running().client.body(messages, sampling)
+
+    def leave_out(self, fields: Collection[str]) -> None:
+        """Send these sampling fields no more, also to a server that is started again."""
+        self._left_out |= set(fields)
+        self._running().client.leave_out(fields)
+
+    async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
+        """Get a page of the server, or post to it; see `Inspectable`.
+
+        Raises:
+            EndpointError: When there is no whole response.
+        """
+        return await self._ask(lambda client: client.exchange(page, data))
+
     async def _ask(self, act: Callable[[OpenAIEndpoint], Awaitable[T]]) -> T:
         while True:
             server = self._running()
@@ -190,6 +208,7 @@ class LaunchEndpoint:
             try:
                 await self._server.start()
                 await self._server.become_ready()
+                self._server.client.leave_out(self._left_out)
             except LaunchError:
                 # Between our look and the server's somebody else may have taken it.
                 if port is not None or not left or not self._server.reason().port_taken:

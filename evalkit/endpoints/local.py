@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -22,6 +22,7 @@ from evalkit.endpoints.engine import (
     EngineOptions,
     available_cores,
     engine_version,
+    hardware,
     require_engine,
 )
 from evalkit.endpoints.openai import OpenAIEndpoint
@@ -163,6 +164,7 @@ class LocalEndpoint:
             base_url=None,
             weights_hash=weights.sha256,
             weights_bytes=weights.size,
+            hardware=hardware(),
             details=details,
         )
 
@@ -177,6 +179,29 @@ class LocalEndpoint:
         client = await self._free.get()
         try:
             return await client.send(messages, sampling)
+        finally:
+            self._free.put_nowait(client)
+
+    def body(self, messages: tuple[Message, ...], sampling: Sampling) -> dict[str, Any]:
+        """Return the JSON that `send` would post."""
+        self._opened()
+        return self._clients[0].body(messages, sampling)
+
+    def leave_out(self, fields: Collection[str]) -> None:
+        """Send these sampling fields no more."""
+        for client in self._clients:
+            client.leave_out(fields)
+
+    async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
+        """Get a page of the engine, or post to it; see `Inspectable`.
+
+        Raises:
+            EndpointError: When there is no whole response.
+        """
+        self._opened()
+        client = await self._free.get()
+        try:
+            return await client.exchange(page, data)
         finally:
             self._free.put_nowait(client)
 

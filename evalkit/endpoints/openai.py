@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import time
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Self
@@ -57,6 +57,7 @@ class OpenAIEndpoint:
         self._address = parse_address(base_url)
         self._settings = settings
         self._name = name
+        self._omit = frozenset(settings.omit)
         self._connection = Connection.prepare(name, self._address, settings)
         self._credentials = Credentials.gather(
             name, self._address, settings.api_key_env, settings.headers, settings.extra_body
@@ -122,7 +123,8 @@ class OpenAIEndpoint:
             ConnectError: When nothing listens.
         """
         found = await find_identity(self._settings.model, self._address, self._probe)
-        return replace(found, base_url=self.url, **self._asked_as(found))
+        hardware = self._settings.hardware
+        return replace(found, base_url=self.url, hardware=hardware, **self._asked_as(found))
 
     def _asked_as(self, found: Identity) -> dict[str, Any]:
         """Return what of an identity depends on how it is asked."""
@@ -186,7 +188,7 @@ class OpenAIEndpoint:
         settings, template = self._settings, self._template
         model = settings.model
         extra = settings.extra_body if n == 1 else {**settings.extra_body, "n": n}
-        omit = (*settings.omit, "stop") if settings.client_stop else settings.omit
+        omit = self._omit | {"stop"} if settings.client_stop else self._omit
         if template is None:
             return chat_payload(
                 model, messages, sampling, extra=extra, omit=omit, stream=settings.stream
@@ -201,9 +203,33 @@ class OpenAIEndpoint:
             stream=settings.stream,
         )
 
+    def leave_out(self, fields: Collection[str]) -> None:
+        """Send these sampling fields no more."""
+        self._omit |= set(fields)
+
+    async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
+        """Get a page of the server, or post to it; see `Inspectable`.
+
+        Raises:
+            EndpointError: When there is no whole response.
+        """
+        url = self._address.root + page if page else self._url
+        method = "GET" if data is None else "POST"
+        try:
+            answer = await self._transport.exchange(method, url, data=data)
+        except EndpointError as error:
+            raise await self._explain(error) from error.__cause__
+        text = answer.body.decode("utf-8", "surrogateescape")
+        return answer.status, self._credentials.scrub(text).encode("utf-8", "surrogateescape")
+
+    @property
+    def _url(self) -> str:
+        """Where requests go."""
+        return self._address.chat if self._template is None else self._address.completions
+
     async def _ask(self, payload: Mapping[str, Any]) -> tuple[Reply, ...]:
         plain = self._template is not None
-        url = self._address.completions if plain else self._address.chat
+        url = self._url
         started, clock = time.time(), time.perf_counter()
         stream = ReplyStream()
         body = await self._post(url, payload, sink=stream.feed)
@@ -239,9 +265,12 @@ class OpenAIEndpoint:
             raise self._failure(answer, url)
         return answer.body
 
-    async def _probe(self, url: str, seconds: float = _PROBE_TIMEOUT) -> tuple[int, Any]:
-        """Get a page: its status and its JSON, or `None` when it is not JSON."""
-        answer = await self._transport.exchange("GET", url, total=seconds)
+    async def _probe(
+        self, url: str, data: bytes | None = None, seconds: float = _PROBE_TIMEOUT
+    ) -> tuple[int, Any]:
+        """Get a page, or post to it: its status and its JSON, or `None` when it is not JSON."""
+        method = "GET" if data is None else "POST"
+        answer = await self._transport.exchange(method, url, data=data, total=seconds)
         if answer.status in {401, 403}:
             raise await self._explain(self._failure(answer, url))
         try:
@@ -268,7 +297,7 @@ class OpenAIEndpoint:
 
     async def _model_hint(self) -> str | None:
         try:
-            _, data = await self._probe(self._address.api + "/models", _HINT_TIMEOUT)
+            _, data = await self._probe(self._address.api + "/models", seconds=_HINT_TIMEOUT)
         except EndpointError as error:
             _log.debug("no list of models for a hint: %s", error)
             return None

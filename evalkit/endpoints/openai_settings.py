@@ -34,6 +34,7 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
             answers; it costs more CPU time here. The answers are the same.
         client_stop: Do not send stop strings, and cut the finished answer at them instead. A
             server also stops at one inside the reasoning; this costs the tokens behind it.
+        hardware: What it runs on, for the report.
     """
 
     kind: Literal["openai"] = "openai"
@@ -46,6 +47,7 @@ class OpenAISettings(PromptSettings, ConnectionSettings):
     omit: tuple[str, ...] = ()
     stream: bool = False
     client_stop: bool = False
+    hardware: str | None = None
 
     def label_at(self, hosts: Sequence[str]) -> str:
         """Return the label, or else the model and where it is served."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
 from typing import Any, Protocol, Self
 
-from evalkit.endpoints.base import Endpoint, EndpointOptions
+from evalkit.endpoints.base import Endpoint, EndpointOptions, Inspectable
 from evalkit.errors import ConnectError, EndpointError, NotFoundError, ServerError, Timeout
 from evalkit.fingerprint import identity_key
 from evalkit.types import Identity, Message, Reply, Sampling
@@ -25,7 +25,7 @@ _TELLING = ("root", "n_params", "size")
 _log = logging.getLogger(__name__)
 
 
-class Server(Endpoint, Protocol):
+class Server(Endpoint, Inspectable, Protocol):
     """An endpoint with an address."""
 
     @property
@@ -145,6 +145,28 @@ class ReplicatedEndpoint:
         replica.answered += 1
         replica.alive()
         return reply
+
+    def body(self, messages: tuple[Message, ...], sampling: Sampling) -> dict[str, Any]:
+        """Return the JSON that `send` would post, to whichever server."""
+        return self._replicas[0].server.body(messages, sampling)
+
+    def leave_out(self, fields: Collection[str]) -> None:
+        """Send these sampling fields no more."""
+        for replica in self._replicas:
+            replica.server.leave_out(fields)
+
+    async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
+        """Get a page of one server, or post to it; see `Inspectable`.
+
+        Raises:
+            EndpointError: When there is no whole response.
+        """
+        replica = self._choose()
+        replica.in_flight += 1
+        try:
+            return await replica.server.exchange(page, data)
+        finally:
+            replica.in_flight -= 1
 
     def _choose(self) -> _Replica:
         usable = [replica for replica in self._replicas if replica.refusal is None]
