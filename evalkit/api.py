@@ -10,22 +10,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from evalkit.collect.interrupts import run_with_signals
-from evalkit.collect.preflight import Preflight
+from evalkit.collect.preflight import ProbeRecord
 from evalkit.collect.redaction import Redaction
 from evalkit.config import Config
 from evalkit.errors import Interrupted, UsageError
 from evalkit.policy import declaration
 from evalkit.results import Comparison
 from evalkit.stages.arms import comparison_name, resolve_arms
-from evalkit.stages.checking import check_all, find_confounders
+from evalkit.stages.checking import check_all, find_confounders, leave_out, require_sound
 from evalkit.stages.collecting import (
     CollectedRun,
     OnEvent,
-    OnStage,
-    check_arm,
     collect_arm,
 )
 from evalkit.stages.plan import Plan, make_plan
+from evalkit.stages.probing import OnStage, check_arm
 from evalkit.stages.recorded import recorded_run, shared_plan
 from evalkit.stages.redacting import shared_redaction
 from evalkit.stages.tuning import fix_connections
@@ -84,13 +83,14 @@ def compare(
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         # What is on disk is read first: nothing is asked beside a run that is broken.
         recorded = {arm.name: recorded_run(arm, plan) for arm in arms if arm.recorded is not None}
-        checks = await check_all(arms, config, listener.on_stage, stop)
+        checks = await check_all(arms, plan, config, listener.on_stage, stop)
+        arms_asked = leave_out(arms, checks.omitted)
         folders = {arm.name: folder / "runs" / arm.name for arm in arms}
         fixed = await fix_connections(
-            arms, plan, config, folders, listener.on_stage, stop=stop, fresh=fresh
+            arms_asked, plan, config, folders, listener.on_stage, stop=stop, fresh=fresh
         )
         runs = []
-        for arm in arms:
+        for arm in arms_asked:
             if arm.name in recorded:
                 runs.append(recorded[arm.name])
                 continue
@@ -106,6 +106,8 @@ def compare(
                 declared=declared,
                 settings=fixed.settings(arm.name),
                 redaction=redaction if config.redact else None,
+                record=checks.records.get(arm.name),
+                omitted=checks.omitted,
                 inspect=partial(checks.add, arm.name) if arm.launched else None,
             )
             _refuse_interrupted(collected)
@@ -154,6 +156,7 @@ def run(
             declared=declared,
             settings=fixed.settings(arm.name),
             redaction=redaction,
+            inspect=lambda record: require_sound(record, config),
         )
 
     collected = run_with_signals(ask)
@@ -165,9 +168,19 @@ def run(
 
 
 def check(
-    targets: Sequence[str], config: Config, *, listener: Listener | None = None
-) -> dict[str, Preflight]:
-    """Reach each endpoint and get one answer.
+    targets: Sequence[str],
+    config: Config,
+    *,
+    context: int | None = None,
+    listener: Listener | None = None,
+) -> dict[str, ProbeRecord]:
+    """Reach each endpoint, find out what it is, and try what a run rests on.
+
+    Args:
+        targets: Endpoints.
+        config: How to ask.
+        context: Tokens up to which long prompts are tried.
+        listener: Told what happens.
 
     Raises:
         EndpointError: For the first that cannot be used.
@@ -181,8 +194,12 @@ def check(
                 hint="Name the endpoint that it asked.",
             )
 
-    async def ask(stop: asyncio.Event) -> dict[str, Preflight]:
-        return {arm.name: await check_arm(arm, config, listener.on_stage, stop) for arm in arms}
+    async def ask(stop: asyncio.Event) -> dict[str, ProbeRecord]:
+        found = {}
+        for arm in arms:
+            listener.on_stage(f"checking {arm.name}")
+            found[arm.name] = await check_arm(arm, config, listener.on_stage, stop, context=context)
+        return found
 
     return run_with_signals(ask)
 

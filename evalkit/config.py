@@ -56,7 +56,8 @@ class RequestOptions(Checked):
     `first_byte_timeout` runs from the start of an attempt until the answer begins; by
     default it is as long as `timeout`, because a server that does not stream says nothing
     before it has finished. `idle_timeout` runs between two parts of an answer, `timeout`
-    over the whole attempt.
+    over the whole attempt. After each `canary_every` requests it is looked at whether the
+    endpoint is still the same; 0 looks only at the end.
     """
 
     connect_timeout: float = Field(10.0, gt=0)
@@ -66,6 +67,7 @@ class RequestOptions(Checked):
     max_attempts: int = Field(5, ge=1)
     backoff_base: float = Field(0.5, ge=0)
     backoff_cap: float = Field(30.0, ge=0)
+    canary_every: int = Field(200, ge=0)
 
 
 class Config(Checked):

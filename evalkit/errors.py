@@ -10,6 +10,7 @@
     │   ├── RunLocked
     │   └── FingerprintMismatch
     ├── InvalidComparison (5)
+    │   └── IdentityChanged
     ├── Interrupted (130)
     ├── EndpointError (5)
     │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody, ProtocolError
@@ -111,6 +112,10 @@ class InvalidComparison(EvalKitError):
     """The two arms cannot be compared."""
 
     exit_code = ExitCode.INVALID
+
+
+class IdentityChanged(InvalidComparison):
+    """An endpoint became another one in the middle of a run."""
 
 
 class Interrupted(EvalKitError):

@@ -8,19 +8,22 @@ from typing import Any
 import click
 
 from evalkit.cli.display import make_display
-from evalkit.cli.options import COLLECTING, DECIDING, RENDERING, TALKING, names, read_config
+from evalkit.cli.options import (
+    ALLOW_CONFOUNDED,
+    COLLECTING,
+    DECIDING,
+    RENDERING,
+    TALKING,
+    names,
+    read_config,
+)
 
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[BASELINE CANDIDATE...]")
 @COLLECTING
 @DECIDING
-@click.option(
-    "--allow-confounded",
-    is_flag=True,
-    default=None,
-    help="Decide although the two arms differ in more than the quantization.",
-)
+@ALLOW_CONFOUNDED
 @RENDERING
 @TALKING
 def compare(

@@ -102,6 +102,12 @@ REDACT = click.option(
     default=None,
     help="Keep no prompt, target or answer, on disk or in reports: keyed hashes instead.",
 )
+ALLOW_CONFOUNDED = click.option(
+    "--allow-confounded",
+    is_flag=True,
+    default=None,
+    help="Go on although an endpoint fails the preflight, or differs in more than quantization.",
+)
 FRESH = click.option("--fresh", is_flag=True, help="Throw recorded answers away and ask again.")
 OUTPUT = click.option(
     "-o",

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalkit.cli.display import make_display
-from evalkit.cli.options import COLLECTING, DECIDING, TALKING, names, read_config
+from evalkit.cli.options import (
+    ALLOW_CONFOUNDED,
+    COLLECTING,
+    DECIDING,
+    TALKING,
+    names,
+    read_config,
+)
 from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -20,6 +27,7 @@ if TYPE_CHECKING:
 @click.argument("target")
 @COLLECTING
 @DECIDING
+@ALLOW_CONFOUNDED
 @TALKING
 def run(
     target: str,

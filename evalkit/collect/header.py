@@ -12,6 +12,7 @@ from typing import Any
 
 from evalkit import __version__
 from evalkit.collect.journal import RunFolder
+from evalkit.collect.preflight import read_record
 from evalkit.collect.redaction import KEY_VARIABLE
 from evalkit.endpoints.base import Endpoint
 from evalkit.errors import FingerprintMismatch, StoreError
@@ -72,9 +73,10 @@ def identity_of(header: Mapping[str, Any]) -> Identity:
 def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
     """Write a run's header, unless the folder belongs to another endpoint or settings.
 
-    `identity_key` must be equal, and so must `redaction`, and `sampling` for every taskset
-    that both know. Other tasksets and more samples are fine; what is known of earlier ones is
-    kept, and so is what was declared before the first request.
+    `identity_key` must be equal, and so must `redaction`, `sampling` for every taskset that
+    both know, the fields that are not sent, and what was answered to fixed prompts in the
+    preflight. Other tasksets and more samples are fine; what is known of earlier ones is kept,
+    and so is what was declared before the first request.
 
     Args:
         folder: Opened for writing.
@@ -94,6 +96,14 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
     for taskset in sorted(set(old_sampling) & set(header["sampling"])):
         new = header["sampling"][taskset]
         differences += _differences(f"{taskset}.", old_sampling[taskset], new)
+    omitted = [{"omitted": list(one.get("omitted", ()))} for one in (old, header)]
+    differences += _differences("", *omitted)
+    differences += _changed_answers(old, header)
+    if old.get("changed"):
+        raise FingerprintMismatch(
+            f"{folder.path} holds answers of two endpoints: {old['changed']}",
+            hint="Use --fresh to throw them away, or another --output.",
+        )
     if differences:
         raise FingerprintMismatch(
             f"{folder.path} holds answers of another endpoint or other settings: "
@@ -165,6 +175,30 @@ def add_deaths(folder: RunFolder, reasons: Sequence[str]) -> None:
     header = folder.read_header()
     if reasons and header is not None:
         folder.write_header({**header, DEATHS: [*header.get(DEATHS, ()), *reasons]})
+
+
+def mark_changed(folder: RunFolder, message: str) -> None:
+    """Write into a run's header that its endpoint became another one meanwhile.
+
+    Raises:
+        StoreError: When it cannot be written.
+    """
+    folder.write_header({**(folder.read_header() or {}), "changed": message})
+
+
+def _canaries(header: Mapping[str, Any]) -> dict[str, str]:
+    """Return the answers to fixed prompts that were the same each time."""
+    record = read_record(header.get("preflight"), Identity(kind="", model=""))
+    return {} if record is None else {c.name: c.text for c in record.canaries if c.stable}
+
+
+def _changed_answers(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:
+    before, now = _canaries(old), _canaries(new)
+    return [
+        f"its answer to the {name} prompt"
+        for name, text in before.items()
+        if now.get(name, text) != text
+    ]
 
 
 def _differences(prefix: str, old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 
-from evalkit.endpoints.base import Endpoint
+from evalkit.endpoints.base import Answers
 from evalkit.errors import ConnectError, EndpointError
 from evalkit.types import Completion, CompletionError, Message, Sampling
 
@@ -18,7 +18,7 @@ _HINT = "What was answered is kept; the same command goes on from there."
 class Vitals:
     """Signs of life of one endpoint, shared by the workers of one run."""
 
-    def __init__(self, endpoint: Endpoint, give_up_after: int) -> None:
+    def __init__(self, endpoint: Answers, give_up_after: int) -> None:
         self._endpoint = endpoint
         self._give_up_after = give_up_after
         self._heard = False

@@ -27,7 +27,7 @@ from evalkit.collect.journal import RunFolder
 from evalkit.collect.outage import Vitals
 from evalkit.collect.requests import without
 from evalkit.collect.throttle import Throttle
-from evalkit.endpoints.base import Endpoint
+from evalkit.endpoints.base import Answers
 from evalkit.errors import (
     AuthError,
     CertificateError,
@@ -53,7 +53,7 @@ _log = logging.getLogger(__name__)
 
 
 async def collect(
-    endpoint: Endpoint,
+    endpoint: Answers,
     requests: Sequence[Request],
     folder: RunFolder,
     *,
@@ -106,7 +106,7 @@ class _Run:
 
     def __init__(
         self,
-        endpoint: Endpoint,
+        endpoint: Answers,
         folder: RunFolder,
         limits: Limits,
         on_event: Callable[[Event], None],

@@ -158,6 +158,18 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "they look like the same endpoint twice ({detail})",
         "they look like the same endpoint twice",
     ),
+    "reason.NOT_QUANTIZED": (
+        "{candidate} is not the cheaper build that it is taken for ({detail})",
+        "the candidate is not the cheaper build that it is taken for",
+    ),
+    "reason.PREFLIGHT_FAILED": (
+        "{endpoint} fails a check that every run rests on ({detail})",
+        "an endpoint fails a check that every run rests on",
+    ),
+    "reason.IDENTITY_CHANGED": (
+        "an endpoint became another one in the middle of its run ({detail})",
+        "an endpoint became another one in the middle of its run",
+    ),
     "reason.other": ("{code} ({detail})", "{code}"),
     # What to do about a reason
     "step.UNPROVABLE_N": (
@@ -213,6 +225,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "plan with more looks beforehand"
     ),
     "step.SAME_ENDPOINT": "check that the two addresses serve different weights",
+    "step.NOT_QUANTIZED": "serve the quantized weights and run again",
+    "step.PREFLIGHT_FAILED": "repair the endpoint (evalkit check shows it), then run again",
+    "step.IDENTITY_CHANGED": "find out what changed, and run again with --fresh",
     # Recommendation
     "recommend.ship_candidate": "Ship {endpoint}.",
     "recommend.ship_candidate.several": "Ship {endpoint}: the cheapest candidate that passed.",
@@ -316,6 +331,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "word-for-word equal answers",
     ),
     "threat.SKIPPED": ("left out: {names}", "tasksets left out"),
+    "threat.FIELDS_OMITTED": (
+        "sampling fields that no endpoint was sent, because one refuses them: {fields}",
+        "sampling fields that were not sent",
+    ),
     "threat.CONFOUNDED": (
         "allowed although they differ: {finding} ({detail})",
         "allowed although they differ: {finding}",
@@ -347,6 +366,34 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "deaths of a server",
     ),
     "threat.other": ("{finding}: {detail}", "{finding}"),
+    # What the preflight found; the message says it whole
+    "finding.distinct": "{message}",
+    "finding.request": "{message}",
+    "finding.engine": "{message}",
+    "finding.engine_version": "{message}",
+    "finding.context_length": "{message}",
+    "finding.template_hash": "{message}",
+    "finding.tokenizer_hash": "{message}",
+    "finding.rendering_hash": "{message}",
+    "finding.same_answers": "{message}",
+    "finding.quantized": "{message}",
+    "finding.quantization": "{message}",
+    "finding.prompt_tokens": "{message}",
+    "finding.token_ids": "{message}",
+    "finding.context": "{message}",
+    "finding.seed": "{message}",
+    "finding.stop": "{message}",
+    "finding.long_prompt": "{message}",
+    "finding.logprobs": "{message}",
+    "finding.reasoning": "{message}",
+    "finding.answer": "{message}",
+    "finding.rendering": "{message}",
+    "finding.sampling": "{message}",
+    "finding.max_tokens": "{message}",
+    "finding.finish_reason": "{message}",
+    "finding.stream": "{message}",
+    "finding.alive": "{message}",
+    "finding.omitted": "{message}",
     # Why there is no number
     "warn.baseline_too_low": "too few right answers of the baseline for a ratio",
     "warn.few_clusters": "few independent groups",

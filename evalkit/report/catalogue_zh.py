@@ -148,6 +148,18 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "二者看来是同一个端点（{detail}）",
         "二者看来是同一个端点",
     ),
+    "reason.NOT_QUANTIZED": (
+        "{candidate} 并不是所认为的更便宜的版本（{detail}）",
+        "候选并不是所认为的更便宜的版本",
+    ),
+    "reason.PREFLIGHT_FAILED": (
+        "{endpoint} 未通过任何运行都依赖的检查（{detail}）",
+        "有端点未通过任何运行都依赖的检查",
+    ),
+    "reason.IDENTITY_CHANGED": (
+        "有端点在运行中途变成了另一个（{detail}）",
+        "有端点在运行中途变成了另一个",
+    ),
     "reason.other": ("{code}（{detail}）", "{code}"),
     # What to do about a reason
     "step.UNPROVABLE_N": (
@@ -201,6 +213,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "换一个文件夹，用以前没有问过的题目重新比较，并事先声明允许更多检视的方案"
     ),
     "step.SAME_ENDPOINT": "确认两个地址提供的是不同的权重",
+    "step.NOT_QUANTIZED": "提供量化后的权重，然后重新运行",
+    "step.PREFLIGHT_FAILED": "修复端点（evalkit check 会显示问题），然后重新运行",
+    "step.IDENTITY_CHANGED": "查明变化的原因，然后用 --fresh 重新运行",
     # Recommendation
     "recommend.ship_candidate": "发布 {endpoint}。",
     "recommend.ship_candidate.several": "发布 {endpoint}：通过的候选中成本最低的一个。",
@@ -301,6 +316,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "逐字相同的回答",
     ),
     "threat.SKIPPED": ("未包括：{names}", "有题集未包括"),
+    "threat.FIELDS_OMITTED": (
+        "因有端点拒绝而未向任何端点发送的采样字段：{fields}",
+        "有采样字段未发送",
+    ),
     "threat.CONFOUNDED": (
         "虽有差异仍被允许：{finding}（{detail}）",
         "虽有差异仍被允许：{finding}",
@@ -331,6 +350,34 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "服务器崩溃",
     ),
     "threat.other": ("{finding}：{detail}", "{finding}"),
+    # 预检的发现
+    "finding.distinct": "是否为两个端点：{message}",
+    "finding.request": "请求方式：{message}",
+    "finding.engine": "引擎：{message}",
+    "finding.engine_version": "引擎版本：{message}",
+    "finding.context_length": "上下文长度：{message}",
+    "finding.template_hash": "聊天模板：{message}",
+    "finding.tokenizer_hash": "分词器：{message}",
+    "finding.rendering_hash": "渲染后的对话：{message}",
+    "finding.same_answers": "回答是否相同：{message}",
+    "finding.quantized": "候选的量化：{message}",
+    "finding.quantization": "所称的量化：{message}",
+    "finding.prompt_tokens": "提示词的 token 数：{message}",
+    "finding.token_ids": "token 编号：{message}",
+    "finding.context": "可用的上下文：{message}",
+    "finding.seed": "随机种子与温度：{message}",
+    "finding.stop": "停止串：{message}",
+    "finding.long_prompt": "过长的提示词：{message}",
+    "finding.logprobs": "对数概率：{message}",
+    "finding.reasoning": "推理内容：{message}",
+    "finding.answer": "回答：{message}",
+    "finding.rendering": "提示词的渲染：{message}",
+    "finding.sampling": "采样：{message}",
+    "finding.max_tokens": "max_tokens：{message}",
+    "finding.finish_reason": "结束原因：{message}",
+    "finding.stream": "流式输出：{message}",
+    "finding.alive": "端点是否存活：{message}",
+    "finding.omitted": "未发送的字段：{message}",
     # Why there is no number
     "warn.baseline_too_low": "基线答对太少，不给比值",
     "warn.few_clusters": "独立组太少",

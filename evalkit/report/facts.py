@@ -49,6 +49,14 @@ def detail(values: Mapping[str, Any]) -> str:
     return one_line(", ".join(parts))
 
 
+def found_detail(words: Words, values: Mapping[str, Any]) -> str:
+    """Write what the preflight found by its name and message; anything else as `detail`."""
+    key = f"finding.{values.get('finding')}"
+    if key in words and isinstance(values.get("message"), str):
+        return words(key, message=one_line(values["message"]))
+    return detail(values)
+
+
 def plain(key: str, value: Any) -> str:
     """Write one value by its kind; rates and margins as percent, p-values as such."""
     if isinstance(value, bool) or value is None:

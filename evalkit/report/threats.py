@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from evalkit.report.facts import detail, exclusion_reasons, plan_name, value_facts
+from evalkit.report.facts import exclusion_reasons, found_detail, plan_name, value_facts
 from evalkit.report.model import ThreatItem
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -32,7 +32,7 @@ def _item(words: Words, threat: Threat) -> ThreatItem:
     facts["finding"] = _finding(words, str(threat.values.get("code", threat.code)))
     shown = {key: value for key, value in threat.values.items() if key != "code"}
     if shown:
-        facts["detail"] = detail(shown)
+        facts["detail"] = found_detail(words, shown)
     facts |= plan_name(words, facts)
     for key in ("before", "after"):
         if key in facts:

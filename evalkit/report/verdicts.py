@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from evalkit.report import numbers
-from evalkit.report.facts import detail, exclusion_reasons, plan_name, value_facts
+from evalkit.report.facts import exclusion_reasons, found_detail, plan_name, value_facts
 from evalkit.report.model import Gate, Reason
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -43,6 +43,9 @@ _LEADING: Final[Mapping[VerdictState, tuple[str, ...]]] = {
     ),
     VerdictState.INVALID: (
         "SAME_ENDPOINT",
+        "NOT_QUANTIZED",
+        "IDENTITY_CHANGED",
+        "PREFLIGHT_FAILED",
         "SCORERS_FAILED",
         "BASELINE_ZERO",
         "UNPLANNED_LOOK",
@@ -296,7 +299,7 @@ def _code_facts(
         "where": "",
     }
     if code.values:
-        facts["detail"] = detail(code.values).rstrip(".。")
+        facts["detail"] = found_detail(words, code.values).rstrip(".。")
     scope = one_line(code.scope or POOLED)
     facts["scope"] = words.name("scope", scope)
     if metric is not None:

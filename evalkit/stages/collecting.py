@@ -5,28 +5,37 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from evalkit.collect.canary import refuse_change
 from evalkit.collect.events import Event, Limits, RunSummary
-from evalkit.collect.header import DEATHS, add_deaths, adopt_header, identity_of, make_header
+from evalkit.collect.header import (
+    DEATHS,
+    add_deaths,
+    adopt_header,
+    identity_of,
+    make_header,
+    mark_changed,
+)
 from evalkit.collect.journal import RunFolder, open_run
-from evalkit.collect.preflight import Preflight, preflight
+from evalkit.collect.preflight import ProbeRecord, probe, read_record
 from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
 from evalkit.collect.requests import Requests, build_requests
 from evalkit.collect.runner import collect
 from evalkit.config import Config
 from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
+from evalkit.errors import IdentityChanged
 from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.opening import opened
 from evalkit.stages.plan import Plan
+from evalkit.stages.probing import OnStage, Watch, probe_options
 from evalkit.stages.redacting import keeper, scorers_of
 from evalkit.types import Completion, Identity, Request
 
 OnEvent = Callable[[str, Event], None]
-OnStage = Callable[[str], None]
-OnPreflight = Callable[[Preflight], None]
+OnPreflight = Callable[[ProbeRecord], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +50,9 @@ class CollectedRun:
         requests: What it was asked.
         summary: What this call did; `None` for a recorded run.
         redaction: Keys of its hashes; `None` when its texts are kept.
+        record: What the preflight saw, if it was recorded.
+        omitted: Sampling fields that were not sent.
+        changed: How the endpoint became another one in the middle of the run.
     """
 
     arm: str
@@ -50,6 +62,9 @@ class CollectedRun:
     requests: Sequence[Request]
     summary: RunSummary | None = None
     redaction: Redaction | None = None
+    record: ProbeRecord | None = None
+    omitted: tuple[str, ...] = ()
+    changed: str | None = None
 
     def deaths(self) -> list[str]:
         """Return why its server died while it was asked, as far as evalkit had started it."""
@@ -62,26 +77,6 @@ class CollectedRun:
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""
         return list(self.stream())
-
-
-async def check_arm(arm: Arm, config: Config, notify: OnStage, stop: asyncio.Event) -> Preflight:
-    """Reach one endpoint, get one answer, read its identity.
-
-    Args:
-        arm: With an endpoint.
-        config: How to ask.
-        notify: Told in a sentence about what takes long.
-        stop: When set before it is open, it is given up.
-
-    Raises:
-        EndpointError: When it cannot be used; one sentence.
-        Interrupted: When told to stop.
-    """
-    if arm.raw is None:
-        raise ValueError("a recorded run has no endpoint to check")
-    endpoint = parse_endpoint(arm.name, arm.raw, endpoint_options(config, None, notify))
-    async with opened(endpoint, stop):
-        return await preflight(endpoint)
 
 
 async def collect_arm(
@@ -97,6 +92,8 @@ async def collect_arm(
     declared: Mapping[str, Any],
     settings: Mapping[str, Any],
     redaction: Redaction | None = None,
+    record: ProbeRecord | None = None,
+    omitted: Sequence[str] = (),
     inspect: OnPreflight | None = None,
 ) -> CollectedRun:
     """Ask one endpoint everything that its folder has no answer to.
@@ -113,10 +110,13 @@ async def collect_arm(
         declared: What is fixed before the first request (the policy); kept in the header.
         settings: Recorded in the header (connections and the like).
         redaction: Keys under which texts are kept as hashes; `None` keeps the texts.
-        inspect: Given the preflight of a server that is started for this, before it is
-            asked anything else; it may raise.
+        record: What the preflight saw; without it, it is done here.
+        omitted: Sampling fields that are not sent, because some endpoint refuses them.
+        inspect: Given what the preflight saw, where it is done here, before anything else is
+            asked; it may raise.
 
     Raises:
+        IdentityChanged: When the endpoint becomes another one meanwhile.
         EndpointError: When the endpoint is down or refuses.
         Interrupted: When told to stop before it is open.
         StoreError: When the folder cannot be used.
@@ -134,11 +134,19 @@ async def collect_arm(
         finished = _finished(endpoint, folder, plan, redaction)
         if finished is not None:
             notify(f"{arm.name} has answered everything; it is not started")
+            if finished.record is not None and inspect is not None:
+                inspect(finished.record)
             return finished
         async with opened(endpoint, stop):
-            if inspect is not None:
-                inspect(await preflight(endpoint))
             identity = await endpoint.identity()
+            if record is not None:
+                refuse_change(arm.name, record.identity, identity)
+            else:
+                record = await probe(endpoint, probe_options(config, plan, arm))
+                if inspect is not None:
+                    inspect(record)
+            identity = replace(identity, canary_hash=record.identity.canary_hash)
+            omitted = tuple(sorted({*omitted, *record.refused}))
             sampling = {t.name: plan.sampling_for(t) for t in plan.tasksets}
             header = make_header(
                 endpoint,
@@ -147,13 +155,17 @@ async def collect_arm(
                 plan=plan.record(),
                 declared=dict(declared),
                 settings=dict(settings),
+                omitted=list(omitted),
+                preflight=record.plain(),
                 **_redaction_record(plan, redaction),
             )
             adopt_header(folder, header)
             requests = _requests(plan, identity, redaction)
+            asked = endpoint if redaction is None else quiet(endpoint)
+            watch = Watch(asked, identity, record, config)
             try:
                 summary = await collect(
-                    endpoint if redaction is None else quiet(endpoint),
+                    watch.endpoint,
                     requests,
                     folder,
                     limits=_limits(config),
@@ -161,10 +173,24 @@ async def collect_arm(
                     stop=stop,
                     keep=keep,
                 )
+                await watch.look(stop)
+            except IdentityChanged as error:
+                mark_changed(folder, error.message)
+                raise
             finally:
                 if isinstance(endpoint, Launched):
                     add_deaths(folder, endpoint.deaths)
-    return CollectedRun(arm.name, endpoint.label, identity, folder, requests, summary, redaction)
+    return CollectedRun(
+        arm.name,
+        endpoint.label,
+        identity,
+        folder,
+        requests,
+        summary,
+        redaction,
+        record=record,
+        omitted=omitted,
+    )
 
 
 def load_run(arm: Arm, plan: Plan) -> CollectedRun:
@@ -181,7 +207,15 @@ def load_run(arm: Arm, plan: Plan) -> CollectedRun:
     redaction = recorded_redaction(header, plan.tasksets, str(arm.recorded))
     requests = _requests(plan, identity, redaction)
     label = str(header.get("endpoint", {}).get("label", arm.name))
-    return CollectedRun(arm.name, label, identity, folder, requests, redaction=redaction)
+    return CollectedRun(
+        arm.name,
+        label,
+        identity,
+        folder,
+        requests,
+        redaction=redaction,
+        **_recorded(header, identity),
+    )
 
 
 def _requests(plan: Plan, identity: Identity, redaction: Redaction | None) -> Requests:
@@ -207,7 +241,7 @@ def _finished(
 ) -> CollectedRun | None:
     """Return a run that is whole, where starting the same command again would add nothing."""
     header = folder.read_header()
-    if header is None or not isinstance(endpoint, Launched):
+    if header is None or header.get("changed") or not isinstance(endpoint, Launched):
         return None
     identity = identity_of(header)
     # What does not fit is refused with its reason, as for every other endpoint.
@@ -220,8 +254,23 @@ def _finished(
     if not all(request.fingerprint in answered for request in requests):
         return None
     return CollectedRun(
-        endpoint.name, endpoint.label, identity, folder, requests, redaction=redaction
+        endpoint.name,
+        endpoint.label,
+        identity,
+        folder,
+        requests,
+        redaction=redaction,
+        **_recorded(header, identity),
     )
+
+
+def _recorded(header: Mapping[str, Any], identity: Identity) -> dict[str, Any]:
+    """Return what a header keeps of the preflight and of the watch."""
+    return {
+        "record": read_record(header.get("preflight"), identity),
+        "omitted": tuple(header.get("omitted", ())),
+        "changed": header.get("changed"),
+    }
 
 
 def _limits(config: Config) -> Limits:

@@ -30,6 +30,7 @@ from evalkit.results import (
     Threat,
 )
 from evalkit.scoring.base import SCORERS
+from evalkit.stages.capping import capped
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
 from evalkit.stages.timing import arm_timing
@@ -122,7 +123,9 @@ class _Question:
         """Estimate, test and decide under one policy."""
         config, plan, arm = self.config, self.plan, self.candidate.run.arm
         pairing = pair(self.baseline.answers, self.candidate.answers, plan.samples())
-        found = [*self.confounders.get(arm, ()), *_identical(pairing)]
+        sides = (self.baseline, self.candidate)
+        cut = [c for one in sides for c in capped(one.run.arm, one.run.requests, one.completions)]
+        found = [*self.confounders.get(arm, ()), *_identical(pairing), *cut]
         reasons = [] if config.allow_confounded else list(found)
         look = None
         if self.history is not None:
@@ -137,8 +140,9 @@ class _Question:
             drawing=plan.drawing(),
             temperature=plan.sampling.temperature,
         )
-        deaths = [_died(one.run) for one in (self.baseline, self.candidate) if one.run.deaths()]
-        threats = [*_look_threat(look), *deaths, *result.threats]
+        deaths = [_died(one.run) for one in sides if one.run.deaths()]
+        left_out = _left_out([one.run for one in sides])
+        threats = [*_look_threat(look), *left_out, *deaths, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
@@ -177,6 +181,11 @@ def _look_threat(look: Look | None) -> tuple[Threat, ...]:
 
 def _declared(arm: GradedRun) -> tuple[str, str | None, Mapping[str, Any] | None]:
     return arm.run.arm, *declared_policy(arm.run.folder.read_header() or {})
+
+
+def _left_out(runs: Sequence[CollectedRun]) -> list[Threat]:
+    fields = sorted({field for run in runs for field in run.omitted})
+    return [Threat("FIELDS_OMITTED", "warn", {"fields": fields})] if fields else []
 
 
 def _died(run: CollectedRun) -> Threat:

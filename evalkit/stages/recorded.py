@@ -8,8 +8,9 @@ from evalkit.collect.journal import open_run
 from evalkit.config import Config
 from evalkit.errors import StoreError, UsageError
 from evalkit.stages.arms import Arm
-from evalkit.stages.collecting import CollectedRun, OnStage, load_run, unanswered
+from evalkit.stages.collecting import CollectedRun, load_run, unanswered
 from evalkit.stages.plan import Plan, make_plan, plan_difference, recorded_plan
+from evalkit.stages.probing import OnStage
 
 
 def shared_plan(arms: Sequence[Arm], config: Config, on_stage: OnStage) -> Plan:

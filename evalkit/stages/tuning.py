@@ -15,9 +15,9 @@ from evalkit.collect.requests import build_requests
 from evalkit.config import Config
 from evalkit.endpoints.base import parse_endpoint
 from evalkit.stages.arms import Arm, endpoint_options
-from evalkit.stages.collecting import OnStage
 from evalkit.stages.opening import opened
 from evalkit.stages.plan import Plan
+from evalkit.stages.probing import OnStage
 
 
 @dataclass(frozen=True, slots=True)

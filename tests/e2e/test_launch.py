@@ -97,7 +97,8 @@ class TestSmallServer:
         for record in (tmp_path / "a", tmp_path / "b"):
             assert set(asked(record).values()) == {1}
             assert len(asked(record)) == N
-            assert record.read_text().count("capital of France") == 1
+            # In the preflight, and when all was asked: it is still the same.
+            assert record.read_text().count("capital of France") == 2
         again = run(tmp_path)
         assert again.returncode == 3
         assert again.stderr.count("has answered everything; it is not started") == 2
@@ -125,7 +126,8 @@ class TestSmallServer:
     def test_a_death_in_the_middle_is_survived(self, tmp_path: Path) -> None:
         write_quiz(tmp_path / "quiz", N)
         dying = launched(
-            "--die-after", 15, "--deaths", tmp_path / "deaths", "--record", tmp_path / "a",
+            "--die-after", 15, "--count", "box", "--deaths", tmp_path / "deaths",
+            "--record", tmp_path / "a",
         )  # fmt: skip
         write_config(tmp_path, {"fp8": dying, "int4": launched("--wrong", 1)})
         done = run(tmp_path)
@@ -146,7 +148,7 @@ class TestSmallServer:
     ) -> None:
         write_quiz(tmp_path / "quiz", N)
         dying = launched(
-            "--die-after", 12, "--deaths", tmp_path / "deaths", "--max-deaths", 2,
+            "--die-after", 12, "--count", "box", "--deaths", tmp_path / "deaths", "--max-deaths", 2,
             "--record", tmp_path / "a",
         )  # fmt: skip
         write_config(tmp_path, {"fp8": dying, "int4": launched("--wrong", 1)})
@@ -167,7 +169,15 @@ class TestSmallServer:
         temporary = tmp_path / "tmp"
         temporary.mkdir()
         dying = launched(
-            "--quote", "--die-after", 12, "--deaths", tmp_path / "deaths", "--max-deaths", 2
+            "--quote",
+            "--die-after",
+            12,
+            "--count",
+            "box",
+            "--deaths",
+            tmp_path / "deaths",
+            "--max-deaths",
+            2,
         )
         write_config(tmp_path, {"fp8": dying, "int4": launched("--wrong", 1, "--quote")})
         env = {**os.environ, "TMPDIR": str(temporary)}

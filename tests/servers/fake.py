@@ -20,6 +20,7 @@ from typing import Any, Self
 from aiohttp import web
 
 from tests.servers.faults import BODIES, KINDS, MAKERS, STATUSES, Scene, retry_after
+from tests.servers.manners import obey
 
 __all__ = ["KINDS", "FakeServer", "Fault", "Script"]
 
@@ -59,7 +60,12 @@ class Fault:
 
 @dataclass(frozen=True)
 class Script:
-    """What the server answers: by the prompt, else `echo: <prompt>`."""
+    """What the server answers: by the prompt, else `echo: <prompt>`.
+
+    `refuses` maps fields that it does not take to what it says; a `fragile` server never
+    answers again once it got a body that is no JSON; once `after` prompts with `mark` came,
+    it follows `later`, as if another server had taken its place.
+    """
 
     answers: Mapping[str, str] = field(default_factory=dict)
     faults: tuple[Fault, ...] = ()
@@ -68,6 +74,11 @@ class Script:
     key: str | None = None
     pages: Mapping[str, Any] = field(default_factory=dict)
     message: Mapping[str, Any] = field(default_factory=dict)
+    refuses: Mapping[str, str] = field(default_factory=dict)
+    fragile: bool = False
+    later: Script | None = None
+    after: int = 0
+    mark: str = "code word"
 
     @classmethod
     def read(cls, path: Path) -> Script:
@@ -91,6 +102,8 @@ class Server:
         self.ports: set[int] = set()
         self._tries: Counter[str] = Counter()
         self._log_path = log_path
+        self._marked = 0
+        self._dead = False
         self._leaving = asyncio.Event()
 
     def app(self) -> web.Application:
@@ -126,10 +139,22 @@ class Server:
             self.in_flight -= 1
 
     async def _chat(self, request: web.Request) -> web.StreamResponse:
-        body = await request.json()
+        try:
+            body = await request.json()
+        except ValueError:
+            self._dead = self.script.fragile
+            return web.json_response({"error": {"message": "no JSON"}}, status=400)
         prompt = body["messages"][-1]["content"]
         tries, self._tries[prompt] = self._tries[prompt], self._tries[prompt] + 1
         self._write({"prompt": prompt, "try": tries + 1, "body": body}, request)
+        self._marked += self.script.mark in prompt
+        if self.script.later is not None and self._marked > self.script.after:
+            self.script = self.script.later
+        if self._dead and request.transport is not None:
+            request.transport.abort()
+        for name in self.script.refuses.keys() & body.keys():
+            said = {"error": {"message": self.script.refuses[name]}}
+            return web.json_response(said, status=400)
         if self._refused(request):
             return web.json_response({"error": {"message": "wrong key"}}, status=401)
         scene = self._scene(request, prompt, body)
@@ -170,14 +195,15 @@ class Server:
 
     def _answer(self, prompt: str, body: Mapping[str, Any]) -> dict[str, Any]:
         text = self.script.answers.get(prompt, f"echo: {prompt}")
+        text, finish, tokens = obey(text, body)
         message = {"role": "assistant", "content": text, **self.script.message}
         return {
             "id": "x",
             "model": body["model"],
-            "choices": [{"index": 0, "message": message, "finish_reason": "stop"}],
+            "choices": [{"index": 0, "message": message, "finish_reason": finish}],
             "usage": {
                 "prompt_tokens": len(prompt.split()),
-                "completion_tokens": len(text.split()),
+                "completion_tokens": tokens,
             },
         }
 

@@ -20,6 +20,10 @@ import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+# It is run as a program, sometimes without its folder on the path.
+sys.path.append(str(Path(__file__).parent))
+from manners import obey
+
 LOAD_LINES = "loading weights"
 
 
@@ -27,6 +31,7 @@ def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser()
     parser.add_argument("--port", type=int, required=True)
     parser.add_argument("--model", default="m")
+    parser.add_argument("--count", default="", help="deaths count only prompts that hold this")
     parser.add_argument("--record", type=Path)
     parser.add_argument("--wrong", type=int, default=0, help="answers of the quiz that are wrong")
     parser.add_argument("--delay", type=float, default=0.0, help="seconds of every answer")
@@ -83,17 +88,29 @@ class Handler(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         global COUNT
-        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        try:
+            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        except ValueError:
+            self.reply(400, {"error": {"message": "no JSON"}})
+            return
+        if not self.path.endswith("/chat/completions"):
+            self.reply(404, {})
+            return
         prompt = body["messages"][-1]["content"]
         with LOCK:
-            COUNT += 1
+            COUNT += ARGS.count in prompt
             count = COUNT
             if ARGS.record is not None:
                 with ARGS.record.open("a") as record:
                     record.write(f"{prompt}\n")
         if ARGS.quote:
             print(f"ValueError: cannot serve {prompt!r}", flush=True)
-        if ARGS.die_after is not None and count > ARGS.die_after and may_die():
+        if (
+            ARGS.die_after is not None
+            and count > ARGS.die_after
+            and ARGS.count in prompt
+            and may_die()
+        ):
             os.kill(os.getpid(), signal.SIGKILL)
         time.sleep(ARGS.delay)
         if any(k is not None and count > k for k in (ARGS.sick_after, ARGS.busy_after)):
@@ -103,9 +120,10 @@ class Handler(BaseHTTPRequestHandler):
                 print(ARGS.fail_say, flush=True)
             self.reply(ARGS.fail, {"error": {"message": "no"}})
         else:
-            message = {"role": "assistant", "content": answer(prompt)}
-            choice = {"index": 0, "message": message, "finish_reason": "stop"}
-            usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": 1}
+            text, finish, tokens = obey(answer(prompt), body)
+            message = {"role": "assistant", "content": text}
+            choice = {"index": 0, "message": message, "finish_reason": finish}
+            usage = {"prompt_tokens": len(prompt.split()), "completion_tokens": tokens}
             self.reply(200, {"model": ARGS.model, "choices": [choice], "usage": usage})
 
     def log_message(self, *_: object) -> None:

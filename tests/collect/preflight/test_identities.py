@@ -1,16 +1,11 @@
 from __future__ import annotations
 
-import asyncio
 from dataclasses import replace
 
 import pytest
 
-from evalkit.collect.preflight import Preflight, compare_identities, preflight
-from evalkit.endpoints.base import EndpointOptions, parse_endpoint
-from evalkit.errors import ConnectError, EndpointError, ServerError
+from evalkit.collect.preflight import compare_identities
 from evalkit.types import Identity
-from tests.collect.builders import FakeSleep
-from tests.servers.fake import FakeServer, Fault, Script
 
 LLAMA = Identity(
     kind="openai",
@@ -21,64 +16,13 @@ LLAMA = Identity(
     base_url="http://h:1/v1",
     context_length=2048,
     template_hash="t",
+    tokenizer_hash="k",
+    rendering_hash="r",
 )
-
-
-def look(url: str) -> Preflight:
-    async def go() -> Preflight:
-        raw = {"kind": "openai", "base_url": url, "model": "fake"}
-        async with parse_endpoint("mine", raw, EndpointOptions()) as endpoint:
-            return await preflight(endpoint, FakeSleep())
-
-    return asyncio.run(go())
 
 
 def statuses(a: Identity, b: Identity) -> dict[str, str]:
     return {finding.code: finding.status for finding in compare_identities(a, b)}
-
-
-def test_a_sound_endpoint() -> None:
-    with FakeServer() as server:
-        found = look(server.url)
-    assert {f.code: f.status for f in found.findings} == {
-        "reach": "ok",
-        "identity": "ok",
-        "answer": "ok",
-        "usage": "ok",
-    }
-    assert found.identity.model == "fake"
-
-
-@pytest.mark.parametrize("kind", ["429", "503", "reset", "cut"])
-def test_what_heals_is_tried_again(kind: str) -> None:
-    with FakeServer(Script(faults=(Fault(kind, times=2),))) as server:
-        assert all(f.status == "ok" for f in look(server.url).findings)
-
-
-def test_what_does_not_heal_is_raised() -> None:
-    with FakeServer(Script(faults=(Fault("500"),))) as server:
-        with pytest.raises(ServerError, match="something broke"):
-            look(server.url)
-        assert len(server.log) <= 5
-    with pytest.raises(ConnectError):
-        look(server.url)
-
-
-@pytest.mark.parametrize("kind", ["400", "401", "404"])
-def test_what_cannot_heal_is_raised_at_once(kind: str) -> None:
-    with FakeServer(Script(faults=(Fault(kind),))) as server:
-        with pytest.raises(EndpointError):
-            look(server.url)
-        assert len(server.log) == 1
-
-
-@pytest.mark.parametrize(
-    "script", [Script(faults=(Fault("null"),)), Script(message={"content": ""})]
-)
-def test_no_text_is_a_failed_finding(script: Script) -> None:
-    with FakeServer(script) as server:
-        findings = {f.code: f for f in look(server.url).findings}
-    assert findings["answer"].status == "failed"
 
 
 def test_two_quantizations_on_two_ports_are_comparable() -> None:
@@ -94,6 +38,8 @@ def test_two_quantizations_on_two_ports_are_comparable() -> None:
         ({"context_length": 512}, "context_length"),
         ({"template_hash": "u"}, "template_hash"),
         ({"request_hash": "r"}, "request"),
+        ({"tokenizer_hash": "l"}, "tokenizer_hash"),
+        ({"rendering_hash": "s"}, "rendering_hash"),
     ],
 )
 def test_a_confounder_is_seen(changes: dict[str, object], code: str) -> None:
@@ -108,6 +54,8 @@ def test_a_confounder_is_seen(changes: dict[str, object], code: str) -> None:
         (LLAMA, LLAMA, "differs"),
         (LLAMA, replace(LLAMA, quantization="Q4_0"), "differs"),
         (LLAMA, replace(LLAMA, model="b"), "ok"),
+        # A server that answers to any name lists the one that it serves.
+        (LLAMA, replace(LLAMA, model="b", details={"listed_as": "a"}), "differs"),
         (
             replace(LLAMA, weights_hash="w"),
             replace(LLAMA, weights_hash="w", base_url="http://h:2/v1"),
