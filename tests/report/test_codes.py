@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from evalkit.collect.journal import RunFolder
+from evalkit.collect.preflight.findings import Cost, Finding, ProbeRecord
 from evalkit.decision.comparison import compare_pairs
 from evalkit.decision.looks import Asked, PastLook, find_look, unplanned_look
 from evalkit.decision.pairing import Exclusion, ExclusionReason, Pair, Pairing
@@ -80,6 +81,19 @@ def confounded(**other: object) -> tuple[ReasonCode, ...]:
     runs = [
         CollectedRun(name, name, identity, RunFolder(Path(name)), ())
         for name, identity in (("q8", one), ("q4", two))
+    ]
+    return tuple(find_confounders(runs)["q4"])
+
+
+def found_out(finding: str | None = None, changed: str | None = None) -> tuple[ReasonCode, ...]:
+    """Return what stands against a candidate by itself: a failed check, a change in its run."""
+    one = Identity("openai", "m", weights_hash="a", base_url="http://a")
+    two = replace(one, weights_hash="b", base_url="http://b")
+    failed = [] if finding is None else [Finding(finding, "failed", "It is so.")]
+    record = ProbeRecord("q4", two, tuple(failed), {}, (), (), (), Cost(0, 0, 0, 0, 0.0))
+    runs = [
+        CollectedRun("q8", "q8", one, RunFolder(Path("q8")), ()),
+        CollectedRun("q4", "q4", two, RunFolder(Path("q4")), (), record=record, changed=changed),
     ]
     return tuple(find_confounders(runs)["q4"])
 
@@ -175,6 +189,15 @@ CASES: dict[str, Callable[[], CandidateResult]] = {
     "JUDGE_WEAK": lambda: decided(
         {Family.MATH: EQUAL},
         judges={"math": {"sensitivity": 0.7, "specificity": 0.7, "n_right": 200, "n_wrong": 200}},
+    ),
+    "PREFLIGHT_FAILED": lambda: decided(
+        {Family.MATH: EQUAL}, confounders=found_out(finding="max_tokens")
+    ),
+    "NOT_QUANTIZED": lambda: decided(
+        {Family.MATH: EQUAL}, confounders=found_out(finding="quantization")
+    ),
+    "IDENTITY_CHANGED": lambda: decided(
+        {Family.MATH: EQUAL}, confounders=found_out(changed="The model is another one now.")
     ),
     "UNPLANNED_LOOK": lambda: decided({Family.MATH: EQUAL}, confounders=second_look()),
 }
