@@ -86,6 +86,9 @@ class Inspectable(Protocol):
     def leave_out(self, fields: Collection[str]) -> None:
         """Send these sampling fields no more, because the server refuses them."""
 
+    def scrub(self, text: str) -> str:
+        """Take the endpoint's secrets out of what a server said."""
+
 
 @runtime_checkable
 class Launched(Protocol):

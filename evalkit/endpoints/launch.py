@@ -143,6 +143,10 @@ class LaunchEndpoint:
         self._left_out |= set(fields)
         self._running().client.leave_out(fields)
 
+    def scrub(self, text: str) -> str:
+        """Take the endpoint's secrets out of what the server said."""
+        return self._running().client.scrub(text)
+
     async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
         """Get a page of the server, or post to it; see `Inspectable`.
 

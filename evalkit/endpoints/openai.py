@@ -207,6 +207,10 @@ class OpenAIEndpoint:
         """Send these sampling fields no more."""
         self._omit |= set(fields)
 
+    def scrub(self, text: str) -> str:
+        """Take the endpoint's secrets out of what the server said."""
+        return self._credentials.scrub(text)
+
     async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
         """Get a page of the server, or post to it; see `Inspectable`.
 
@@ -219,8 +223,7 @@ class OpenAIEndpoint:
             answer = await self._transport.exchange(method, url, data=data)
         except EndpointError as error:
             raise await self._explain(error) from error.__cause__
-        text = answer.body.decode("utf-8", "surrogateescape")
-        return answer.status, self._credentials.scrub(text).encode("utf-8", "surrogateescape")
+        return answer.status, answer.body
 
     @property
     def _url(self) -> str:

@@ -155,6 +155,12 @@ class ReplicatedEndpoint:
         for replica in self._replicas:
             replica.server.leave_out(fields)
 
+    def scrub(self, text: str) -> str:
+        """Take the secrets of every server out of a text."""
+        for replica in self._replicas:
+            text = replica.server.scrub(text)
+        return text
+
     async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
         """Get a page of one server, or post to it; see `Inspectable`.
 

@@ -172,6 +172,7 @@ class Asker:
             content = parse_json(body)
         except CutBody:
             content = body.decode("utf-8", "replace")
+        content = self._scrubbed(content)
         self._count_usage(content)
         said = None if status == 200 else f"status {status}: {error_text(content)}"
         return Heard(shown, data=content, status=status, error=said)
@@ -211,7 +212,7 @@ class Asker:
         except TimeoutError:
             raise Timeout(f"It did not answer within {seconds:g} s.") from None
         if status in _PASSING:
-            said = error_text(body[:_SHOWN].decode("utf-8", "replace"))
+            said = error_text(self.scrub(body.decode("utf-8", "replace")))
             raise ServerError(f"Status {status}: {said}", status=status)
         return status, body
 
@@ -231,6 +232,19 @@ class Asker:
 
     async def _persist(self, act: Callable[[], Awaitable[T]]) -> T:
         return await persist(act, self.sleep, late=False)
+
+    def scrub(self, text: str) -> str:
+        """Take the endpoint's secrets out of what the server said."""
+        return self.endpoint.scrub(text) if isinstance(self.endpoint, Inspectable) else text
+
+    def _scrubbed(self, data: Any) -> Any:
+        if isinstance(data, str):
+            return self.scrub(data)
+        if isinstance(data, list):
+            return [self._scrubbed(item) for item in data]
+        if isinstance(data, Mapping):
+            return {self.scrub(str(key)): self._scrubbed(value) for key, value in data.items()}
+        return data
 
     def _note(self, error: EndpointError) -> None:
         if isinstance(error, ConnectError):
