@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from evalkit.decision.metrics import settle
 from evalkit.decision.needed import prompts_needed
+from evalkit.decision.sizes import smoothed_flips
 from evalkit.estimates import Cells, Estimate, TestResult
 from evalkit.policy import Policy
 from evalkit.results import POOLED, MetricResult, MetricState, PromptsNeeded
@@ -140,8 +141,7 @@ def _ratio_checks(table: tuple[int, int, int, int]) -> tuple[Estimate, ...]:
 
 
 def _smallest_margin(cells: Cells, policy: Policy) -> float:
-    # Smoothed as in `needed`: a table without flips does not say that there are none.
-    rate = min((cells.gained + cells.lost + 1) / (cells.n + 2), 1.0)
+    rate = smoothed_flips(cells.gained + cells.lost, cells.n)
     return smallest_provable_margin(cells.n, rate, alpha=policy.alpha, power=policy.power)
 
 

@@ -1,32 +1,35 @@
 """What a prompt set can prove, before anything is spent.
 
 Every metric that the gate will test is one `Question`. The outlook assumes that the arms
-are truly equal and that a known share of pairs flips. For one family the sizes are those of
-`stats.power`; for pooled families the same formula is applied to the pooled score that the
-gate computes (MOVER, equal weights), so that unequal families and few flips are paid for.
+are truly equal and that a known share of pairs flips; the sizes are those of `sizes`, which
+the report prints too.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import ndtr
 
 from evalkit.decision.metrics import MIN_CLUSTERS
-from evalkit.decision.needed import prompts_needed
-from evalkit.decision.questions import Part, Question
+from evalkit.decision.questions import Question
+from evalkit.decision.sizes import (
+    ScoreLaw,
+    Stratum,
+    chance,
+    equal_arms,
+    floor_of,
+    score_law,
+    size_for,
+    size_where,
+)
 from evalkit.policy import Policy
-from evalkit.stats.distributions import normal_cdf, normal_quantile
-from evalkit.stats.engine import PairedSummary
-from evalkit.stats.paired import tango_z
-from evalkit.stats.pooling import mover_z
 from evalkit.stats.roots import find_root
 from evalkit.stats.two_stage import stage_one_boundary, stage_two_boundary
 
-# Sizes beyond this are no plan, they are a sign to revisit the margin.
-_CAP = 10**9
 _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(200)
 _FAR = 8.0
 
@@ -82,10 +85,10 @@ def outlook(question: Question, policy: Policy) -> Outlook:
     >>> look.needed, look.floor, round(look.power, 2)
     (982, 133, 0.8)
     """
-    still = [_expected(Part(part.n, 0.0), 1.0) for part in question.parts]
-    proof = prompts_needed(still, margin=question.margin, policy=policy).floor
-    floor = max(proof, MIN_CLUSTERS)
-    wanted = _size(question, lambda scale: power_at(question, scale, policy.alpha) - policy.power)
+    margin, alpha = question.margin, policy.alpha
+    still = _strata(question.with_flip_rate(0.0))
+    floor = max(floor_of(still, margin=margin, alpha=alpha), MIN_CLUSTERS)
+    wanted = size_for(_strata(question), margin=margin, alpha=alpha, power=policy.power)
     return Outlook(
         question=question,
         floor=floor,
@@ -96,15 +99,8 @@ def outlook(question: Question, policy: Policy) -> Outlook:
 
 
 def power_at(question: Question, scale: float, alpha: float) -> float:
-    """Chance to show non-inferiority when every part is `scale` times as large.
-
-    The normal approximation of Nam 1997, on the pooled score.
-    """
-    mean, spread = _score_law(question, scale)
-    critical = -normal_quantile(alpha)
-    if spread == 0:
-        return float(mean >= critical)
-    return normal_cdf((mean - critical) / spread)
+    """Chance to show non-inferiority when every part is `scale` times as large."""
+    return chance(_strata(question), margin=question.margin, alpha=alpha, scale=scale)
 
 
 def power_curve(
@@ -122,14 +118,14 @@ def two_stage(question: Question, policy: Policy) -> TwoStage:
     first, alpha_1 = _first_stage(policy.alpha)
     second = stage_two_boundary(policy.alpha, alpha_1)
 
-    def excess(scale: float) -> float:
-        return _two_stage_power(*_score_law(question, scale), first, second) - policy.power
+    def law(scale: float) -> ScoreLaw:
+        return score_law(_strata(question), margin=question.margin, scale=scale)
 
-    size = _size(question, excess)
-    stops = None
-    if size is not None:
-        mean, spread = _score_law(question, size / question.n)
-        stops = float(mean >= first) if spread == 0 else normal_cdf((mean - first) / spread)
+    def excess(scale: float) -> float:
+        return _two_stage_power(law(scale), first, second) - policy.power
+
+    size = size_where(excess, question.n)
+    stops = None if size is None else _passes(law(size / question.n), first)
     return TwoStage(first, second, alpha_1, size, stops)
 
 
@@ -138,53 +134,25 @@ def _first_stage(alpha: float) -> tuple[float, float]:
     return stage_one_boundary(alpha / 10), alpha / 10
 
 
-def _two_stage_power(mean: float, spread: float, first: float, second: float) -> float:
-    if spread == 0:
-        return float(mean >= first or math.sqrt(2) * mean >= second)
-    low, high = mean - _FAR * spread, min(first, mean + _FAR * spread)
-    early = 1 - normal_cdf((first - mean) / spread)
-    if low >= high:
+def _two_stage_power(law: ScoreLaw, first: float, second: float) -> float:
+    early = _passes(law, first)
+    low, high = -_FAR, min(_FAR, float(law.deviate(first)))
+    if not low < high:
         return early
     half = (high - low) / 2
-    later = 0.0
-    for node, weight in zip(_NODES, _WEIGHTS, strict=True):
-        z1 = low + half * (float(node) + 1)
-        density = math.exp(-(((z1 - mean) / spread) ** 2) / 2) / (spread * math.sqrt(2 * math.pi))
-        reached = normal_cdf((mean - (second * math.sqrt(2) - z1)) / spread)
-        later += float(weight) * half * density * reached
-    return min(1.0, early + later)
+    u = low + half * (_NODES + 1)
+    density = np.exp(-(u**2) / 2) / math.sqrt(2 * math.pi)
+    # What the first stage leaves for the second to reach.
+    reached = ndtr(-law.deviate(second * math.sqrt(2) - law.at(u)))
+    return min(1.0, early + half * float(_WEIGHTS @ (density * reached)))
 
 
-def _score_law(question: Question, scale: float) -> tuple[float, float]:
-    """Mean and standard deviation of the gate's z when the arms are equal.
-
-    The mean is the z of the expected counts. Its inverse is the standard error that the
-    test assumes at the margin; the true one is that of the flips.
-    """
-    parts = [_expected(part, scale) for part in question.parts]
-    margin = question.margin
-    one = len(parts) == 1
-    mean = tango_z(*parts[0].counts, -margin) if one else mover_z(parts, None, -margin)
-    weight = 1 / len(parts)
-    variance = math.fsum(weight**2 * part.flip_rate / (part.n * scale) for part in question.parts)
-    return mean, mean * math.sqrt(variance) / margin
+def _passes(law: ScoreLaw, boundary: float) -> float:
+    return float(ndtr(-law.deviate(boundary)))
 
 
-def _expected(part: Part, scale: float) -> PairedSummary:
-    """Return the counts that equal arms are expected to give, `scale` times as many."""
-    half = part.n * part.flip_rate / 2
-    return PairedSummary(half, half, part.n, part.n, scale, False, round(2 * half))
-
-
-def _size(question: Question, excess: Callable[[float], float]) -> int | None:
-    """Return the pairs at which a growing function of the scale turns positive."""
-    n = question.n
-    low, high = math.log(1 / n), math.log(_CAP / n)
-    if excess(math.exp(high)) < 0:
-        return None
-    root = find_root(lambda log_scale: excess(math.exp(log_scale)), low, high)
-    # A size that is whole but for rounding must not be rounded up to the next.
-    return math.ceil(n * math.exp(root) - 1e-6)
+def _strata(question: Question) -> list[Stratum]:
+    return [equal_arms(part.n, part.flip_rate) for part in question.parts]
 
 
 def _smallest_margin(question: Question, policy: Policy) -> float:

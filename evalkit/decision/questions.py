@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from evalkit.decision.sizes import smoothed_flips
 from evalkit.policy import Policy
 from evalkit.results import POOLED, CandidateResult, Comparison, MetricName, MetricResult
 
@@ -118,7 +119,7 @@ def questions_of_sets(
 def questions_of_comparison(comparison: Comparison) -> tuple[Question, ...]:
     """List what the gate tested, with the flips that it found.
 
-    A flip is added to each, as in `needed`: none seen does not mean that there are none.
+    The flips are smoothed as in `needed`: none seen does not mean that there are none.
     With several candidates each question takes the one that flips most.
     """
     most: dict[tuple[MetricName, str], Question] = {}
@@ -150,14 +151,16 @@ def _questions_of_candidate(result: CandidateResult) -> list[Question]:
     }
     by_transition = {scope.scope: scope.flips for scope in families}
 
-    def part(metric: MetricResult) -> Part:
+    def part(metric: MetricResult, share: float) -> Part:
         # Graded values have no cells; their flips are read from the outcomes.
         cells = metric.cells or by_transition.get(metric.scope)
         flips, n = (cells.gained + cells.lost, cells.n) if cells is not None else (0, 0)
-        return Part(metric.difference.n_clusters or metric.n, min(1.0, (flips + 1) / (n + 2)))
+        rate = smoothed_flips(flips, n, share)
+        return Part(metric.difference.n_clusters or metric.n, rate)
 
     def question(metric: MetricResult, of: Sequence[MetricResult]) -> Question:
-        parts = tuple(part(one) for one in of)
+        n = sum(one.n for one in of)
+        parts = tuple(part(one, one.n / n) for one in of)
         return Question(metric.metric, metric.scope, metric.margin, metric.gated, parts)
 
     if not families:

@@ -84,14 +84,25 @@ def tango_z(gained: float, lost: float, n: float, delta0: float) -> float:
 
 def tango_limits(gained: float, lost: float, n: float, critical: float) -> tuple[float, float]:
     """The differences that a two-sided score test with this critical value accepts."""
+    return tango_low(gained, lost, n, critical), tango_high(gained, lost, n, critical)
+
+
+def tango_low(gained: float, lost: float, n: float, critical: float) -> float:
+    """The lower of the two limits alone."""
     b, c, total = float(gained), float(lost), float(n)
     estimate = (b - c) / total
-    low, high = -1.0, 1.0
-    if c < total:
-        low = find_root(lambda d: _z(b, c, total, d) - critical, -_EDGE, estimate)
-    if b < total:
-        high = find_root(lambda d: _z(b, c, total, d) + critical, _EDGE, estimate)
-    return min(low, estimate), max(high, estimate)
+    if c >= total:
+        return -1.0
+    return min(estimate, find_root(lambda d: _z(b, c, total, d) - critical, -_EDGE, estimate))
+
+
+def tango_high(gained: float, lost: float, n: float, critical: float) -> float:
+    """The upper of the two limits alone."""
+    b, c, total = float(gained), float(lost), float(n)
+    estimate = (b - c) / total
+    if b >= total:
+        return 1.0
+    return max(estimate, find_root(lambda d: _z(b, c, total, d) + critical, _EDGE, estimate))
 
 
 def tango(gained: float, lost: float, n: float, *, confidence_level: float = 0.95) -> Estimate:

@@ -17,7 +17,8 @@ from evalkit.stats.distributions import (
     normal_sf,
     t_quantile,
 )
-from evalkit.stats.engine import PairedSummary, engine_limits
+from evalkit.stats.engine import PairedSummary
+from evalkit.stats.paired import tango_high, tango_low
 from evalkit.stats.roots import find_root
 
 _METHOD = "MOVER of Tango scores"
@@ -61,7 +62,8 @@ def mover(
         value = _mean(parts, shares)
     z = critical_value(confidence_level)
     if value is not None and all(part.usable for part in parts):
-        low, high = value - _reach(parts, shares, z, 0), value + _reach(parts, shares, z, 1)
+        down, up = (mover_reach(parts, shares, z, side) for side in (0, 1))
+        low, high = value - down, value + up
     return Estimate(value, low, high, _METHOD, n, confidence_level, clusters, warnings)
 
 
@@ -85,8 +87,28 @@ def mover_z(
         return 0.0
     # side 0 looks down from the estimate to delta0, side 1 up.
     side = 0 if distance > 0 else 1
-    z = find_root(lambda size: _reach(parts, shares, size, side) - abs(distance), 0.0, _LARGEST_Z)
+    size = abs(distance)
+    z = find_root(lambda z: mover_reach(parts, shares, z, side) - size, 0.0, _LARGEST_Z)
     return math.copysign(z, distance)
+
+
+def mover_reach(
+    parts: Sequence[PairedSummary], shares: Sequence[float], z: float, side: int
+) -> float:
+    """Distance from the pooled estimate to its lower (side 0) or upper (side 1) limit at z.
+
+    Args:
+        parts: Usable ones.
+        shares: Weights that sum to 1.
+        z: Standard normal critical value; t replaces it in parts that use it.
+        side: 0 or 1.
+    """
+    limit = tango_high if side else tango_low
+    squares = (
+        (w * (part.difference - limit(*part.counts, _critical(part, z)))) ** 2
+        for w, part in zip(shares, parts, strict=True)
+    )
+    return math.sqrt(math.fsum(squares))
 
 
 def mover_noninferiority(
@@ -121,15 +143,6 @@ def _test(
 
 def _mean(parts: Sequence[PairedSummary], shares: Sequence[float]) -> float:
     return math.fsum(w * part.difference for w, part in zip(shares, parts, strict=True))
-
-
-def _reach(parts: Sequence[PairedSummary], shares: Sequence[float], z: float, side: int) -> float:
-    """Distance from the pooled estimate to its lower (side 0) or upper (side 1) limit."""
-    squares = (
-        (w * (part.difference - engine_limits(part, _critical(part, z))[side])) ** 2
-        for w, part in zip(shares, parts, strict=True)
-    )
-    return math.sqrt(math.fsum(squares))
 
 
 def _critical(part: PairedSummary, z: float) -> float:
