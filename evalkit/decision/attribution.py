@@ -38,7 +38,7 @@ def ran_out(answer: Answer) -> bool:
     A loop that is cut would only be a longer loop: it counts as degenerate, not as cut.
     """
     flags = answer.score.flags
-    return Flag.TRUNCATED in flags and Flag.LOOP not in flags
+    return bool(flags) and Flag.TRUNCATED in flags and Flag.LOOP not in flags
 
 
 def cause(answer: Answer) -> str:

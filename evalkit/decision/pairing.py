@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 from evalkit.types import Completion, Outcome, Sample, Score, ScoreStatus
 
 Key = tuple[str, str, int]
+
+_NOTHING_SAID = Outcome.ABSTAINED
+_MISSING = frozenset({ScoreStatus.MISSING, ScoreStatus.ERROR})
 
 
 class ExclusionReason(StrEnum):
@@ -23,49 +26,57 @@ class ExclusionReason(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One arm's part of a pair."""
+    """One arm's part of a pair. What the rule reads often is worked out once.
+
+    Attributes:
+        missing: Whether there is no answer to count (infrastructure or judge failed).
+        value: Accuracy value in [0, 1]; an answer with nothing to score is not correct;
+            `None` when it is missing.
+        outcome: An answer with nothing to score attempted nothing that could be false;
+            `None` when it is missing.
+    """
 
     completion: Completion
     score: Score
+    missing: bool = field(init=False, repr=False, compare=False)
+    value: float | None = field(init=False, repr=False, compare=False)
+    outcome: Outcome | None = field(init=False, repr=False, compare=False)
 
-    @property
-    def missing(self) -> bool:
-        """Whether there is no answer to count (infrastructure or judge failed)."""
-        return self.score.status in (ScoreStatus.MISSING, ScoreStatus.ERROR)
-
-    @property
-    def value(self) -> float | None:
-        """Accuracy value in [0, 1]; an answer with nothing to score is not correct."""
-        if self.missing:
-            return None
-        return self.score.value if self.score.value is not None else 0.0
-
-    @property
-    def outcome(self) -> Outcome | None:
-        """Outcome; an answer with nothing to score attempted nothing that could be false."""
-        if self.missing:
-            return None
-        return self.score.outcome or Outcome.ABSTAINED
+    def __post_init__(self) -> None:
+        score = self.score
+        missing = score.status in _MISSING
+        value = score.value if score.value is not None else 0.0
+        put = object.__setattr__
+        put(self, "missing", missing)
+        put(self, "value", None if missing else value)
+        put(self, "outcome", None if missing else score.outcome or _NOTHING_SAID)
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """The same prompt, answered (or not) by both arms."""
+    """The same prompt, answered (or not) by both arms.
+
+    Attributes:
+        complete: Whether both arms have an answer to count.
+        same_text: Whether both arms answered word for word alike.
+        unit: Names the independent unit (`Sample.unit` in its taskset) by a hash, which is
+            compared often. Two units that share one by chance count as one: towards caution.
+    """
 
     sample: Sample
     epoch: int
     baseline: Answer
     candidate: Answer
+    complete: bool = field(init=False, repr=False, compare=False)
+    same_text: bool = field(init=False, repr=False, compare=False)
+    unit: int = field(init=False, repr=False, compare=False)
 
-    @property
-    def complete(self) -> bool:
-        """Whether both arms have an answer to count."""
-        return not (self.baseline.missing or self.candidate.missing)
-
-    @property
-    def same_text(self) -> bool:
-        """Whether both arms answered word for word alike."""
-        return _said(self.baseline.completion) == _said(self.candidate.completion)
+    def __post_init__(self) -> None:
+        sample, one, other = self.sample, self.baseline.completion, self.candidate.completion
+        put = object.__setattr__
+        put(self, "complete", not (self.baseline.missing or self.candidate.missing))
+        put(self, "same_text", _said(one) == _said(other))
+        put(self, "unit", hash((sample.taskset, sample.unit)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,12 +114,20 @@ def pair(
     """
     pairs: list[Pair] = []
     exclusions: list[Exclusion] = []
-    for key in sorted({*baseline, *candidate}):
-        reason = _exclusion(key, baseline, candidate, samples)
-        if reason is not None:
-            exclusions.append(Exclusion(key, reason))
+    keys = baseline if baseline.keys() == candidate.keys() else {*baseline, *candidate}
+    for key in sorted(keys):
+        one, other = baseline.get(key), candidate.get(key)
+        sample = samples.get((key[0], key[1]))
+        if one is None:
+            exclusions.append(Exclusion(key, ExclusionReason.ONLY_IN_CANDIDATE))
+        elif other is None:
+            exclusions.append(Exclusion(key, ExclusionReason.ONLY_IN_BASELINE))
+        elif sample is None:
+            exclusions.append(Exclusion(key, ExclusionReason.UNKNOWN_SAMPLE))
+        elif one.completion.prompt_hash != other.completion.prompt_hash:
+            exclusions.append(Exclusion(key, ExclusionReason.PROMPT_MISMATCH))
         else:
-            pairs.append(Pair(samples[key[:2]], key[2], baseline[key], candidate[key]))
+            pairs.append(Pair(sample, key[2], one, other))
     return Pairing(tuple(pairs), tuple(exclusions))
 
 
@@ -116,20 +135,3 @@ def _said(completion: Completion) -> str | None:
     """Return an answer's text, or its hash where the texts of both arms are redacted."""
     redacted = completion.redacted
     return completion.text if redacted is None else redacted.text
-
-
-def _exclusion(
-    key: Key,
-    baseline: Mapping[Key, Answer],
-    candidate: Mapping[Key, Answer],
-    samples: Mapping[tuple[str, str], Sample],
-) -> ExclusionReason | None:
-    if key not in candidate:
-        return ExclusionReason.ONLY_IN_BASELINE
-    if key not in baseline:
-        return ExclusionReason.ONLY_IN_CANDIDATE
-    if key[:2] not in samples:
-        return ExclusionReason.UNKNOWN_SAMPLE
-    if baseline[key].completion.prompt_hash != candidate[key].completion.prompt_hash:
-        return ExclusionReason.PROMPT_MISMATCH
-    return None

@@ -12,8 +12,9 @@ others: part of it can be the baseline's own bad luck.
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -36,19 +37,34 @@ Key = tuple[str, str | None]
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """One dimension: for each pair its value and family, or `None` where it has no place."""
+    """One dimension.
+
+    Attributes:
+        keys: Each slice's value and family, in the order in which slices are told.
+        codes: For each pair the place of its key; -1 where it has no place.
+    """
 
     dimension: SliceDimension
-    keys: tuple[Key | None, ...]
+    keys: tuple[Key, ...]
+    codes: NDArray[np.intp]
+
+    @classmethod
+    def of(cls, dimension: SliceDimension, keys: Iterable[Key | None]) -> Self:
+        """Number the keys of all pairs; `None` for a pair that has no place."""
+        numbers: dict[Key | None, int] = {}
+        seen = np.array([numbers.setdefault(key, len(numbers)) for key in keys], dtype=np.intp)
+        found = sorted((key for key in numbers if key is not None), key=_order)
+        places = np.full(len(numbers), -1, dtype=np.intp)
+        places[[numbers[key] for key in found]] = np.arange(len(found))
+        return cls(dimension, tuple(found), places[seen])
 
 
 @dataclass(frozen=True, slots=True)
 class _Part:
-    """One slice with what surrounds it."""
+    """One slice; the mask, packed, tells slices apart that hold other pairs."""
 
-    mask: NDArray[np.bool_]
+    mask: bytes
     inside: PairedSummary
-    outside: PairedSummary
     result: SliceResult
 
 
@@ -64,9 +80,7 @@ def find_slices(pairs: Sequence[Pair]) -> tuple[SliceResult, ...]:
         with a single value is left out: it says what the pooled difference says.
     """
     complete = [pair for pair in pairs if pair.complete]
-    cuts = [
-        Cut(dimension, tuple(read(pair) for pair in complete)) for dimension, read in _CUTS.items()
-    ]
+    cuts = [Cut.of(dimension, map(read, complete)) for dimension, read in _CUTS.items()]
     return screen(build_table(complete, "accuracy"), cuts)
 
 
@@ -81,16 +95,16 @@ def screen(table: Table, cuts: Sequence[Cut]) -> tuple[SliceResult, ...]:
 
     Args:
         table: Complete pairs only.
-        cuts: Each with as many keys as the table has pairs.
+        cuts: Each with as many codes as the table has pairs.
     """
     d, clusters = differences(table, "CC")
+    moved = _Moved(d, clusters, table.baseline >= 0.5, table.candidate >= 0.5)
     seen: set[bytes] = set()
     results: list[SliceResult] = []
     for cut in cuts:
-        for part in _shrunken(list(_parts(cut, d, clusters, table))):
-            fingerprint = part.mask.tobytes()
-            if fingerprint not in seen:
-                seen.add(fingerprint)
+        for part in _shrunken(list(_parts(cut, moved))):
+            if part.mask not in seen:
+                seen.add(part.mask)
                 results.append(part.result)
     return _flagged(results)
 
@@ -150,36 +164,46 @@ _CUTS: Mapping[SliceDimension, Callable[[Pair], Key | None]] = {
 }
 
 
-def _parts(
-    cut: Cut, d: NDArray[np.float64], clusters: NDArray[np.int64] | None, table: Table
-) -> Iterator[_Part]:
-    found = sorted({key for key in cut.keys if key is not None}, key=_order)
-    if len(found) < 2:
+@dataclass(frozen=True, slots=True)
+class _Moved:
+    """All pairs: differences, clusters, and which arm is right."""
+
+    d: NDArray[np.float64]
+    clusters: NDArray[np.int64] | None
+    before: NDArray[np.bool_]
+    after: NDArray[np.bool_]
+
+    def summary(self, mask: NDArray[np.bool_]) -> PairedSummary:
+        """Summarise the pairs of a mask."""
+        return summarize(self.d[mask], None if self.clusters is None else self.clusters[mask])
+
+
+def _parts(cut: Cut, moved: _Moved) -> Iterator[_Part]:
+    if len(cut.keys) < 2:
         return
-    numbers = {key: index for index, key in enumerate(found)}
-    codes = np.array([-1 if key is None else numbers[key] for key in cut.keys])
-    lost = (table.baseline >= 0.5) & (table.candidate < 0.5)
-    gained = (table.baseline < 0.5) & (table.candidate >= 0.5)
-    for index, (value, family) in enumerate(found):
-        inside, outside = codes == index, (codes != index) & (codes >= 0)
-        own, rest = (
-            summarize(d[mask], None if clusters is None else clusters[mask])
-            for mask in (inside, outside)
-        )
+    placed = cut.codes >= 0
+    size = len(cut.keys)
+    lost, gained = (
+        np.bincount(cut.codes[placed & flips], minlength=size)
+        for flips in (moved.before & ~moved.after, moved.after & ~moved.before)
+    )
+    for index, (value, family) in enumerate(cut.keys):
+        inside = cut.codes == index
+        own, rest = moved.summary(inside), moved.summary(placed & ~inside)
         result = SliceResult(
             dimension=cut.dimension,
             value=value,
             family=family,
             n=own.n,
-            regressions=int(np.count_nonzero(lost & inside)),
-            improvements=int(np.count_nonzero(gained & inside)),
+            regressions=int(lost[index]),
+            improvements=int(gained[index]),
             difference=engine_interval(own),
             shrunken=own.difference,
             pvalue=_pvalue(own, rest),
             p_adjusted=None,
             flagged=False,
         )
-        yield _Part(inside, own, rest, result)
+        yield _Part(np.packbits(inside).tobytes(), own, result)
 
 
 def _order(key: Key) -> tuple[str, int, str]:

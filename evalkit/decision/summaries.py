@@ -25,15 +25,13 @@ def arm_summary(
         missing: How many of its requests have no answer.
         hallucination: Those of `answers` where abstaining was possible.
     """
-    outcomes = Counter(answer.outcome for answer in answers)
-    flags = Counter(flag.value for answer in answers for flag in answer.score.flags)
-    tokens = [
-        answer.completion.usage.completion_tokens
-        for answer in answers
-        if answer.completion.usage.completion_tokens is not None
-    ]
+    outcomes = Counter([answer.outcome for answer in answers])
+    statuses = Counter([answer.score.status for answer in answers])
+    flags = Counter([flag.value for answer in answers for flag in answer.score.flags])
+    counted = [answer.completion.usage.completion_tokens for answer in answers]
+    tokens = [tokens for tokens in counted if tokens is not None]
     n = len(answers)
-    correct = sum(answer.value or 0.0 for answer in answers)
+    correct = sum([answer.value or 0.0 for answer in answers])
     rates = _hallucination_rates(hallucination)
     return ArmSummary(
         n=n,
@@ -45,7 +43,7 @@ def arm_summary(
         abstention=rates[1],
         hallucination_attempted=rates[2],
         flags=dict(sorted(flags.items())),
-        unscored=sum(answer.score.status is ScoreStatus.UNSCORED for answer in answers),
+        unscored=statuses[ScoreStatus.UNSCORED],
         missing=missing,
         mean_completion_tokens=sum(tokens) / len(tokens) if tokens else None,
     )

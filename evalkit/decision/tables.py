@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Literal
 
 import numpy as np
@@ -70,10 +71,11 @@ class Table:
         )
 
 
-def goodness(metric: MetricName) -> Callable[[Answer], float]:
-    """Return the function that reads one answer for a metric: 1 is good, NaN is missing."""
-    readers: dict[MetricName, Callable[[Answer], float]] = {
-        "accuracy": lambda answer: answer.value if answer.value is not None else np.nan,
+def goodness(metric: MetricName) -> Callable[[Answer], float | None]:
+    """Return the function that reads one answer for a metric: 1 is good, None is missing."""
+    readers: dict[MetricName, Callable[[Answer], float | None]] = {
+        # What is missing is None, which becomes NaN in an array of floats.
+        "accuracy": attrgetter("value"),
         "hallucination": lambda answer: _absent(answer, answer.outcome is Outcome.INCORRECT),
         "degenerate": lambda answer: _absent(answer, is_degenerate(answer)),
     }
@@ -82,16 +84,17 @@ def goodness(metric: MetricName) -> Callable[[Answer], float]:
 
 def is_degenerate(answer: Answer) -> bool:
     """Whether an answer is empty, a loop, or in no readable format."""
-    return not DEGENERATE.isdisjoint(answer.score.flags)
+    flags = answer.score.flags
+    return bool(flags) and not DEGENERATE.isdisjoint(flags)
 
 
 def build_table(pairs: Sequence[Pair], metric: MetricName) -> Table:
     """Read one metric from pairs."""
     read = goodness(metric)
     return Table(
-        baseline=np.array([read(pair.baseline) for pair in pairs], dtype=np.float64),
-        candidate=np.array([read(pair.candidate) for pair in pairs], dtype=np.float64),
-        clusters=_cluster_codes(pairs),
+        baseline=np.array([*map(read, [pair.baseline for pair in pairs])], dtype=np.float64),
+        candidate=np.array([*map(read, [pair.candidate for pair in pairs])], dtype=np.float64),
+        clusters=unit_codes(pairs),
     )
 
 
@@ -126,14 +129,14 @@ def binary_cells(table: Table) -> Cells | None:
     )
 
 
-def _absent(answer: Answer, event: bool) -> float:
-    return np.nan if answer.missing else float(not event)
+def _absent(answer: Answer, event: bool) -> float | None:
+    return None if answer.missing else float(not event)
 
 
-def _cluster_codes(pairs: Sequence[Pair]) -> Codes | None:
-    """Number the independent units; the epochs of a sample fall into one."""
-    names = [(pair.sample.taskset, pair.sample.unit) for pair in pairs]
-    numbers = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    if len(numbers) == len(names):
+def unit_codes(pairs: Sequence[Pair]) -> Codes | None:
+    """Number the independent units of pairs; `None` when all differ."""
+    units = [pair.unit for pair in pairs]
+    if len(set(units)) == len(units):
         return None
-    return np.array([numbers[name] for name in names], dtype=np.int64)
+    numbers = {unit: index for index, unit in enumerate(dict.fromkeys(units))}
+    return np.array([numbers[unit] for unit in units], dtype=np.int64)

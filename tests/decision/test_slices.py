@@ -54,7 +54,7 @@ def simulated(
     candidate = np.where(flips, ~baseline, baseline)
     lost = ((length >= 3) & (rng.random(n) < past_16k)) | (rng.random(n) < everywhere)
     table = Table(baseline.astype(float), (candidate & ~lost).astype(float), None)
-    return screen(table, [Cut(name, tuple(made)) for name, made in keys.items()])
+    return screen(table, [Cut.of(name, made) for name, made in keys.items()])
 
 
 def flagged(found: Sequence[SliceResult]) -> set[tuple[str, str]]:
