@@ -272,6 +272,8 @@ class CandidateResult:
     """One candidate against the baseline.
 
     Attributes:
+        samples: Pairs that changed or lack an answer, as many as a file should hold.
+        samples_left_out: How many more there are, by transition; all count in every number.
         reruns: Prompts without an answer, the first 200.
         look: `None` where no ledger is kept.
         readings: Of every policy that was declared or given, when they differ.
@@ -288,6 +290,7 @@ class CandidateResult:
     samples: tuple[SampleView, ...]
     slices: tuple[SliceResult, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    samples_left_out: Mapping[str, int] = field(default_factory=dict)
     reruns: tuple[Rerun, ...] = ()
     look: Look | None = None
     readings: tuple[PolicyReading, ...] = ()

@@ -121,6 +121,7 @@ def compare_pairs(
             hallucination=found.get(("hallucination", name)),
         )
 
+    views, left_out = sample_views(pairing.pairs)
     result = CandidateResult(
         endpoint=endpoint,
         verdict=decision.verdict,
@@ -130,7 +131,8 @@ def compare_pairs(
         exclusions=pairing.counts(),
         threats=(*_threats(pairing), *_judged(tasksets, policy)),
         causes=causes_by_family(pairing.pairs),
-        samples=sample_views(pairing.pairs),
+        samples=views,
+        samples_left_out=left_out,
         reruns=find_reruns(pairing.pairs),
     )
     if result.verdict.state is not VerdictState.INVALID:

@@ -3,29 +3,72 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+import random
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evalkit.decision.attribution import Transition, cause, transition
 from evalkit.decision.pairing import Answer, Pair
 from evalkit.results import AnswerView, SampleView
 
-_ORDER: dict[Transition, int] = {"regression": 0, "missing": 1, "improvement": 2}
+TEXT_BUDGET = 20_000_000
+_SEED = 20261130
+# What a view takes beside its texts.
+_LEAST = 500
+
+# One encoder for all: making it costs more than using it.
+_TARGET = json.JSONEncoder(ensure_ascii=False, sort_keys=True)
+# In the order of the report, with each one's share of the budget when it does not do.
+_SHARES: dict[Transition, float] = {"regression": 0.6, "missing": 0.1, "improvement": 0.3}
 
 
-def sample_views(pairs: Iterable[Pair]) -> tuple[SampleView, ...]:
-    """Return every pair that changed or lacks an answer, regressions first."""
-    moved = [(transition(pair), pair) for pair in pairs]
-    shown = sorted(
-        ((moved_as, pair) for moved_as, pair in moved if moved_as in _ORDER),
-        key=lambda item: (
-            _ORDER[item[0]],
-            item[1].sample.taskset,
-            item[1].sample.id,
-            item[1].epoch,
-        ),
-    )
-    return tuple(_sample_view(pair, moved_as) for moved_as, pair in shown)
+def sample_views(
+    pairs: Iterable[Pair], budget: int = TEXT_BUDGET
+) -> tuple[tuple[SampleView, ...], dict[str, int]]:
+    """Return the pairs that changed or lack an answer, regressions first.
+
+    All of them while their texts fit the budget; else a seeded draw of each transition, most
+    of it regressions, so that a large run stays a file that can be opened.
+
+    Args:
+        pairs: Of a comparison.
+        budget: Characters of prompts and answers, about.
+
+    Returns:
+        The views, and how many pairs of each transition were left out.
+    """
+    moved: dict[Transition, list[Pair]] = {}
+    for pair in pairs:
+        moved.setdefault(transition(pair), []).append(pair)
+    wanted = {name: moved[name] for name in _SHARES if name in moved}
+    fits = sum(_size(pair) for group in wanted.values() for pair in group) <= budget
+    views: list[SampleView] = []
+    left_out: dict[str, int] = {}
+    for name, group in wanted.items():
+        chosen = list(group) if fits else _within(group, _SHARES[name] * budget)
+        chosen.sort(key=lambda pair: (pair.sample.taskset, pair.sample.id, pair.epoch))
+        views += [_sample_view(pair, name) for pair in chosen]
+        if len(chosen) < len(group):
+            left_out[name] = len(group) - len(chosen)
+    return tuple(views), left_out
+
+
+def _within(pairs: Sequence[Pair], budget: float) -> list[Pair]:
+    """Draw pairs until the budget is used up."""
+    chosen = []
+    for pair in random.Random(_SEED).sample(pairs, len(pairs)):
+        budget -= _size(pair)
+        if budget < 0:
+            break
+        chosen.append(pair)
+    return chosen
+
+
+def _size(pair: Pair) -> int:
+    texts = [message.content for message in pair.sample.messages]
+    for answer in (pair.baseline, pair.candidate):
+        texts += [answer.completion.text or "", answer.completion.reasoning or ""]
+    return _LEAST + sum(map(len, texts))
 
 
 def _sample_view(pair: Pair, moved_as: Transition) -> SampleView:
@@ -72,4 +115,4 @@ def _answer_view(answer: Answer) -> AnswerView:
 
 
 def _shown_target(target: Mapping[str, Any]) -> str:
-    return json.dumps(target, ensure_ascii=False, sort_keys=True)
+    return _TARGET.encode(target)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from evalkit.collect.requests import build_requests
 from evalkit.decision.attribution import cause, causes_by_family, transition
 from evalkit.decision.pairing import Answer, Key, Pair, pair
@@ -124,7 +126,7 @@ def test_transitions_and_causes() -> None:
 
 def test_readers_see_every_flip_regressions_first() -> None:
     made = pairs([(WRONG, RIGHT, 1), (RIGHT, WRONG, 2), (RIGHT, RIGHT, 5), (RIGHT, MISSING, 1)])
-    views = sample_views(made)
+    views, left_out = sample_views(made)
     assert [view.transition for view in views] == [
         "regression",
         "regression",
@@ -134,3 +136,22 @@ def test_readers_see_every_flip_regressions_first() -> None:
     assert views[2].candidate.error == "Timeout: Timeout happened"
     assert views[0].candidate.flags == (Flag.HALLUCINATED.value,)
     assert views[0].candidate.outcome == Outcome.INCORRECT.value
+    assert left_out == {}
+
+
+def test_beyond_the_budget_each_transition_has_its_share_and_the_rest_is_counted() -> None:
+    made = pairs([(RIGHT, WRONG, 60), (WRONG, RIGHT, 40), (RIGHT, MISSING, 20), (RIGHT, RIGHT, 5)])
+    views, left_out = sample_views(made, budget=30_000)
+    shown = Counter(view.transition for view in views)
+    assert 0.5 * 60 <= shown["regression"] < 60
+    assert 0 < shown["missing"] < 20
+    assert 0 < shown["improvement"] < 40
+    assert {name: shown[name] + left_out[name] for name in shown} == {
+        "regression": 60,
+        "missing": 20,
+        "improvement": 40,
+    }
+    again, _ = sample_views(made, budget=30_000)
+    assert views == again
+    first = [pair.sample.id for pair in made[: shown["regression"]]]
+    assert [view.sample_id for view in views[: len(first)]] != first, "a draw, not the first ones"
