@@ -19,6 +19,7 @@ BENCHMARKS = {
     "tail": "from the last reply to the report",
     "startup": "cold start",
     "clients": "HTTP clients in a bare loop",
+    "statistics": "the statistics",
 }
 
 
