@@ -108,6 +108,7 @@ def compare(
                 redaction=redaction if config.redact else None,
                 record=checks.records.get(arm.name),
                 omitted=checks.omitted,
+                repeat_share=config.aa if arm.name == arms[0].name else 0.0,
                 inspect=partial(checks.add, arm.name) if arm.launched else None,
             )
             _refuse_interrupted(collected)
@@ -124,9 +125,19 @@ def run(
     *,
     output: Path | None = None,
     fresh: bool = False,
+    repeat_share: float = 0.0,
     listener: Listener | None = None,
 ) -> ScoredRun:
     """Ask one endpoint, and score its answers.
+
+    Args:
+        target: A name, `URL#model` or a GGUF file.
+        config: How to ask.
+        output: The run folder.
+        fresh: Throw recorded answers away first.
+        repeat_share: Share of the prompts that is asked a second time, for a run that will
+            be a baseline.
+        listener: Told what happens.
 
     Raises:
         EvalKitError: One sentence with what to do.
@@ -156,6 +167,7 @@ def run(
             declared=declared,
             settings=fixed.settings(arm.name),
             redaction=redaction,
+            repeat_share=repeat_share,
             inspect=lambda record: require_sound(record, config),
         )
 
@@ -211,8 +223,8 @@ def _grade(
     from evalkit.stages.comparing import GradedRun
     from evalkit.stages.grading import grade
 
-    answers = grade(collected, plan, allow_code=config.allow_code, redaction=redaction)
-    return GradedRun(collected, answers)
+    graded = grade(collected, plan, allow_code=config.allow_code, redaction=redaction)
+    return GradedRun(collected, *graded)
 
 
 def _decide(

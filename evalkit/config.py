@@ -73,6 +73,9 @@ class RequestOptions(Checked):
 class Config(Checked):
     """Everything that a configuration file may say.
 
+    `aa` is the share of the prompts that a comparison asks the baseline a second time, to
+    measure its noise floor.
+
     `max_connections` are the requests in flight, equal for every endpoint; `auto` finds the
     number before the first answer counts.
     """
@@ -86,6 +89,7 @@ class Config(Checked):
     limit: int | None = Field(None, ge=1)
     stage_2: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
+    aa: float = Field(0.1, ge=0, le=1)
     seed: Seed = 0
     max_connections: Connections | Literal["auto"] = DEFAULT_CONNECTIONS
     sampling: SamplingOptions = Field(default_factory=lambda: SamplingOptions())

@@ -58,6 +58,8 @@ class Policy(Checked):
         max_missing: Missing answers, in percent of an arm, above which nothing is decided.
         max_truncation: The same for answers cut at `max_tokens`.
         truncation_differs: From this rate on, a difference in truncation invalidates too.
+        excess_flips: Flips beyond the baseline's own noise, in percent of the pairs, above
+            which a `SHIP` carries `FLIPS_HIGH`.
         judges: Calibration of the judge of each taskset that one scores. Programs that score
             need none.
     """
@@ -70,6 +72,7 @@ class Policy(Checked):
     max_missing: float = Field(5.0, ge=0, le=100)
     max_truncation: float = Field(5.0, ge=0, le=100)
     truncation_differs: float = Field(1.0, ge=0, le=100)
+    excess_flips: float = Field(4.0, ge=0, le=100)
     judges: dict[str, Judge] = Field(default_factory=dict)
 
     @field_validator("judges")

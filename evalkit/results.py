@@ -14,6 +14,7 @@ from enum import StrEnum
 from typing import Any, Literal
 
 from evalkit.estimates import Cells, Estimate, TestResult
+from evalkit.noisefloor import NoiseFloor
 from evalkit.rulings import Look as Look
 from evalkit.rulings import PolicyReading as PolicyReading
 from evalkit.rulings import ReasonCode as ReasonCode
@@ -290,6 +291,7 @@ class CandidateResult:
     samples: tuple[SampleView, ...]
     slices: tuple[SliceResult, ...] = ()
     remedies: tuple[Remedy, ...] = ()
+    noise: NoiseFloor | None = None
     samples_left_out: Mapping[str, int] = field(default_factory=dict)
     reruns: tuple[Rerun, ...] = ()
     look: Look | None = None

@@ -14,6 +14,9 @@ from typing import Any, Literal
 
 Language = Literal["en", "zh"]
 
+# The epoch of what the baseline is asked a second time (A/A): never part of a pair.
+REPEAT_EPOCH = -1
+
 
 class Family(StrEnum):
     """What a taskset measures."""

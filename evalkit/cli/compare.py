@@ -9,6 +9,7 @@ import click
 
 from evalkit.cli.display import make_display
 from evalkit.cli.options import (
+    AA,
     ALLOW_CONFOUNDED,
     COLLECTING,
     DECIDING,
@@ -16,12 +17,14 @@ from evalkit.cli.options import (
     TALKING,
     names,
     read_config,
+    share,
 )
 
 
 @click.command()
 @click.argument("targets", nargs=-1, metavar="[BASELINE CANDIDATE...]")
 @COLLECTING
+@AA
 @DECIDING
 @ALLOW_CONFOUNDED
 @RENDERING
@@ -31,6 +34,7 @@ def compare(
     config_path: Path | None,
     overrides: tuple[str, ...],
     tasks: tuple[str, ...],
+    aa: str | None,
     margin: float | None,
     policy_path: Path | None,
     output: Path | None,
@@ -55,7 +59,8 @@ def compare(
     from evalkit.cli.results import show_comparison
     from evalkit.stages.writing import Destinations
 
-    flags = {**flags, "tasks": names(tasks)}
+    repeated = None if aa is None else share("--aa", aa)
+    flags = {**flags, "tasks": names(tasks), "aa": repeated}
     config = read_config(config_path, overrides, flags, policy_path, margin)
     shown = make_display(display, quiet=quiet, verbose=verbose)
     with shown:

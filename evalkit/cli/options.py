@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,6 +16,10 @@ if TYPE_CHECKING:
 
 F = TypeVar("F", bound=Callable[..., Any])
 Option = Callable[[F], F]
+
+
+_SHARE = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<percent>%?)")
+_RULE = "Write 6%, 0.06 or 6: a number below 1 is a share, any other is percent."
 
 
 class Folder(click.Path):
@@ -83,6 +88,12 @@ STAGE_2 = click.option(
 )
 EPOCHS = click.option("--epochs", type=click.IntRange(min=1), help="Repeats of each sample.")
 SEED = click.option("--seed", type=int, help="Seed of the draw and of the order.")
+AA = click.option(
+    "--aa",
+    metavar="SHARE",
+    help="Share of the prompts that the baseline is asked twice, which measures how often it "
+    "differs from itself: 10%, 0.1 or 10; 0 for none. Default: 10%.",
+)
 CONNECTIONS = click.option(
     "-j",
     "--max-connections",
@@ -188,6 +199,22 @@ def names(tasks: Sequence[str]) -> tuple[str, ...]:
     if tasks and not found:
         raise UsageError("--tasks is empty.", hint="Leave it out to ask all tasksets.")
     return found
+
+
+def share(name: str, text: str) -> float:
+    """Read a share: with a percent sign percent; else below 1 a share, from 1 on percent.
+
+    Raises:
+        UsageError: For what is no number, or above 100%.
+    """
+    found = _SHARE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"{name} is '{text[:40]}', which is not a share.", hint=_RULE)
+    number = float(found["number"])
+    value = number if number < 1 and not found["percent"] else number / 100
+    if value > 1:
+        raise UsageError(f"{name} is '{text[:40]}', which is more than 100%.", hint=_RULE)
+    return value
 
 
 def read_config(

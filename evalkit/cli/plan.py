@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from evalkit.cli.options import (
+    AA,
     ALLOW_CODE,
     CONFIG,
     DECIDING,
@@ -24,6 +24,7 @@ from evalkit.cli.options import (
     TASKS,
     names,
     read_config,
+    share,
     together,
 )
 from evalkit.cli.stats import as_plain
@@ -32,9 +33,6 @@ from evalkit.errors import UsageError
 if TYPE_CHECKING:
     from evalkit.config import Config
     from evalkit.stages.forecast import Forecast
-
-_SHARE = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<percent>%?)")
-_RULE = "Write 6%, 0.06 or 6: a number below 1 is a share, any other is percent."
 
 _ASKING = together(CONFIG, SET, TASKS, SUITE, LIMIT, EPOCHS, SEED, ALLOW_CODE)
 
@@ -57,6 +55,7 @@ _ASKING = together(CONFIG, SET, TASKS, SUITE, LIMIT, EPOCHS, SEED, ALLOW_CODE)
     help="Completion tokens a second of one endpoint, over all its connections.",
 )
 @click.option("--arms", type=click.IntRange(min=1), help="Endpoints that are asked. Default: 2.")
+@AA
 @HTML
 @JSON
 def plan(
@@ -70,6 +69,7 @@ def plan(
     power: str | None,
     rate: float | None,
     arms: int | None,
+    aa: str | None,
     html_path: Path | None,
     as_json: bool,
     **flags: Any,
@@ -83,7 +83,8 @@ def plan(
         raise UsageError(f"--rate is {rate:g}, and must be a positive number of tokens a second.")
     flip_rate = None if flips is None else share("--flips", flips)
     wanted = None if power is None else _power(power)
-    given = {**flags, "tasks": names(tasks)}
+    repeated = None if aa is None else share("--aa", aa)
+    given = {**flags, "tasks": names(tasks), "aa": repeated}
     chosen = (
         config_path,
         policy_path,
@@ -113,22 +114,6 @@ def plan(
         click.echo(json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False))
     else:
         click.echo(render(made))
-
-
-def share(name: str, text: str) -> float:
-    """Read a share: with a percent sign percent; else below 1 a share, from 1 on percent.
-
-    Raises:
-        UsageError: For what is no number, or above 100%.
-    """
-    found = _SHARE.fullmatch(text.strip())
-    if found is None:
-        raise UsageError(f"{name} is '{text[:40]}', which is not a share.", hint=_RULE)
-    number = float(found["number"])
-    value = number if number < 1 and not found["percent"] else number / 100
-    if value > 1:
-        raise UsageError(f"{name} is '{text[:40]}', which is more than 100%.", hint=_RULE)
-    return value
 
 
 def _write_page(path: Path, made: Forecast) -> None:

@@ -127,7 +127,8 @@ def _costs(forecast: Forecast) -> Iterator[str]:
     yield _line("prompts", f"{numbers.count(forecast.prompts)}{repeats}, asked of {endpoints}")
     for name, why in forecast.skipped:
         yield _line("left out", one_line(f"{name} ({why})"))
-    yield _line("requests", numbers.count(cost.requests))
+    twice = f", {numbers.count(cost.repeats)} of them to the baseline a second time (--aa)"
+    yield _line("requests", numbers.count(cost.requests) + (twice if cost.repeats else ""))
     yield _line("prompt tokens", _prompt_tokens(cost))
     tokens = numbers.count(cost.completion_tokens)
     if cost.completions_measured:

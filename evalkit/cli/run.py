@@ -16,6 +16,7 @@ from evalkit.cli.options import (
     TALKING,
     names,
     read_config,
+    share,
 )
 from evalkit.errors import ExitCode
 
@@ -26,6 +27,12 @@ if TYPE_CHECKING:
 @click.command()
 @click.argument("target")
 @COLLECTING
+@click.option(
+    "--aa",
+    metavar="SHARE",
+    help="Share of the prompts that is asked twice, for a run that will be a baseline: 10%, 0.1 "
+    "or 10. Default: none.",
+)
 @DECIDING
 @ALLOW_CONFOUNDED
 @TALKING
@@ -34,6 +41,7 @@ def run(
     config_path: Path | None,
     overrides: tuple[str, ...],
     tasks: tuple[str, ...],
+    aa: str | None,
     margin: float | None,
     policy_path: Path | None,
     output: Path | None,
@@ -57,7 +65,14 @@ def run(
     shown = make_display(display, quiet=quiet, verbose=verbose)
     with shown:
         listener = api.Listener(shown.on_event, shown.on_stage)
-        scored = api.run(target, config, output=output, fresh=fresh, listener=listener)
+        scored = api.run(
+            target,
+            config,
+            output=output,
+            fresh=fresh,
+            repeat_share=0.0 if aa is None else share("--aa", aa),
+            listener=listener,
+        )
     body = _summary(scored)
     missing = sum(scored.missing.values())
     few = missing <= config.policy.max_missing / 100 * scored.n
@@ -85,6 +100,7 @@ def _summary(scored: ScoredRun) -> dict[str, Any]:
         "folder": str(scored.run.folder.path),
         "requests": len(scored.run.requests),
         "missing": scored.missing,
+        "repeats": len(scored.run.repeats),
         "tasksets": {
             name: {"n": counts.total(), "outcomes": dict(sorted(counts.items()))}
             for name, counts in sorted(scored.outcomes.items())

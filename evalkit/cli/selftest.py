@@ -14,8 +14,7 @@ from typing import TYPE_CHECKING, Protocol
 
 import click
 
-from evalkit.cli.options import JSON, QUIET, read_config
-from evalkit.cli.plan import share
+from evalkit.cli.options import JSON, QUIET, read_config, share
 from evalkit.cli.stats import as_plain
 from evalkit.errors import UnknownNameError, UsageError
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import random
 from array import array
 from bisect import bisect_right
@@ -13,8 +14,8 @@ from itertools import accumulate
 from typing import overload
 
 from evalkit.collect.redaction import Redaction
-from evalkit.fingerprint import prompt_hashes, request_fingerprints
-from evalkit.types import Identity, Message, Request, Sample, Sampling, Taskset
+from evalkit.fingerprint import digest, prompt_hashes, request_fingerprints
+from evalkit.types import REPEAT_EPOCH, Identity, Message, Request, Sample, Sampling, Taskset
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,6 +61,27 @@ class Requests(Sequence[Request]):
         chosen = copy(self)
         chosen._order = array("I", (self._order[place] for place in places))
         return chosen
+
+    def spread(self, repeats: Requests) -> Requests:
+        """Return these with repeats evenly among them; their own order stays.
+
+        A server that drifts hits both alike, and the two askings of a prompt lie far apart.
+
+        Args:
+            repeats: For the same endpoint.
+        """
+        mixed = copy(self)
+        mixed._blocks = [*self._blocks, *repeats._blocks]
+        mixed._starts = list(accumulate((len(b.samples) for b in mixed._blocks), initial=0))
+        mixed._order = array("I")
+        done, step = 0, len(self) / len(repeats) if len(repeats) else 0.0
+        for index, position in enumerate(repeats._order):
+            upto = int((index + 0.5) * step)
+            mixed._order.extend(self._order[done:upto])
+            mixed._order.append(self._starts[-1] + position)
+            done = upto
+        mixed._order.extend(self._order[done:])
+        return mixed
 
     def _request(self, position: int) -> Request:
         number = bisect_right(self._starts, position) - 1
@@ -128,6 +150,63 @@ def build_requests(
         for sampling in (replace(base, seed=base.seed + epoch),)
     ]
     return Requests(blocks, identity, seed)
+
+
+def build_repeats(
+    tasksets: Sequence[Taskset],
+    identity: Identity,
+    sampling_for: Callable[[Taskset], Sampling],
+    epochs: int,
+    seed: int,
+    share: float,
+    redaction: Redaction | None = None,
+) -> Requests:
+    """List what the baseline is asked a second time, to see how often it differs from itself.
+
+    A seeded share of each taskset, rounded up, so that every taskset has its part; a larger
+    share holds a smaller one, and only what is new in it is asked. The messages are those of
+    the first time. So is the sampling at temperature 0, where only the server's own noise
+    (batching) is left; above it the seed is the one after those of the epochs, since an equal
+    seed would hide the noise of sampling.
+
+    Args:
+        tasksets: What was asked.
+        identity: Who is asked; part of each fingerprint.
+        sampling_for: How to sample for a taskset.
+        epochs: Repeats that are part of the run itself.
+        seed: Of draw and order.
+        share: In [0, 1].
+        redaction: As for `build_requests`.
+
+    Raises:
+        ValueError: For a share out of range.
+    """
+    if not 0 <= share <= 1:
+        raise ValueError(f"share must lie in [0, 1], not {share}")
+    blocks = []
+    for taskset in tasksets if share else ():
+        sampling = sampling_for(taskset)
+        if sampling.temperature > 0:
+            sampling = replace(sampling, seed=sampling.seed + epochs)
+        ranked = sorted(taskset.samples, key=lambda sample: _rank(sample, seed))
+        drawn = ranked[: repeats_of(len(ranked), share)]
+        blocks.append(_Block(drawn, sampling, REPEAT_EPOCH, _hashes(taskset, sampling, redaction)))
+    return Requests(blocks, identity, seed)
+
+
+def repeats_of(n: int, share: float) -> int:
+    """Return how many of n samples are asked a second time.
+
+    >>> repeats_of(50, 0.1), repeats_of(51, 0.1), repeats_of(51, 0)
+    (5, 6, 0)
+    """
+    # 0.1 of 50 must not become 6 by rounding.
+    return math.ceil(n * share - 1e-9)
+
+
+def _rank(sample: Sample, seed: int) -> str:
+    """Order by chance, but each sample by itself: more samples leave the others' order."""
+    return digest([seed, sample.taskset, sample.id])
 
 
 def _hashes(

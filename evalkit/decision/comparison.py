@@ -9,9 +9,10 @@ from dataclasses import dataclass, replace
 from evalkit.decision.attribution import causes_by_family, ran_out
 from evalkit.decision.further import stage_two_due
 from evalkit.decision.groups import ALL_AT_ONCE, group_tables, judges_of
-from evalkit.decision.metrics import MetricPlan, measure, settle
+from evalkit.decision.metrics import MIN_CLUSTERS, MetricPlan, measure, settle
 from evalkit.decision.missing import find_reruns
-from evalkit.decision.pairing import Answer, Pair, Pairing
+from evalkit.decision.noise import flips_high, measure_noise
+from evalkit.decision.pairing import Answer, Key, Pair, Pairing
 from evalkit.decision.remedies import find_remedies, lossy_families
 from evalkit.decision.routing import find_route
 from evalkit.decision.samples import sample_views
@@ -19,7 +20,8 @@ from evalkit.decision.slices import find_slices
 from evalkit.decision.summaries import scope_result
 from evalkit.decision.tables import Table, is_degenerate
 from evalkit.decision.validity import invalid_because, weak_judges
-from evalkit.decision.verdict import decide
+from evalkit.decision.verdict import decide, with_flips
+from evalkit.noisefloor import NoiseFloor
 from evalkit.policy import Policy
 from evalkit.results import (
     POOLED,
@@ -93,6 +95,7 @@ def compare_pairs(
     confounders: Sequence[ReasonCode] = (),
     drawing: Drawing = ALL_AT_ONCE,
     temperature: float = 0.0,
+    repeats: Mapping[Key, Answer] | None = None,
 ) -> CandidateResult:
     """Estimate, test and decide.
 
@@ -104,6 +107,7 @@ def compare_pairs(
         confounders: As for `decide_pairs`.
         drawing: As for `decide_pairs`.
         temperature: That both arms were sampled at: remedies depend on it.
+        repeats: What the baseline answered when it was asked again (see `noise`).
     """
     abstaining = _abstaining(tasksets)
     by_family = _by_family(pairing.pairs, tasksets)
@@ -135,6 +139,9 @@ def compare_pairs(
         samples_left_out=left_out,
         reruns=find_reruns(pairing.pairs),
     )
+    noise = measure_noise(pairing.pairs, repeats or {}, temperature=temperature)
+    if noise is not None:
+        result = _with_noise(result, noise, policy)
     if result.verdict.state is not VerdictState.INVALID:
         result = replace(result, slices=find_slices(pairing.pairs))
     route = find_route(
@@ -222,6 +229,7 @@ def _threats(pairing: Pairing) -> tuple[Threat, ...]:
     complete = [pair for pair in pairs if pair.complete]
     identical = sum(pair.same_text for pair in complete)
     excluded = len(pairing.exclusions)
+    arms = [pair.baseline for pair in pairs], [pair.candidate for pair in pairs]
     return (
         Threat(
             "COVERAGE",
@@ -229,11 +237,11 @@ def _threats(pairing: Pairing) -> tuple[Threat, ...]:
             {"complete": len(complete), "planned": len(pairs) + excluded},
         ),
         Threat("EXCLUSIONS", "fail" if excluded else "ok", {"n": excluded, **pairing.counts()}),
-        _two_sided("MISSING", pairs, lambda answer: answer.missing),
-        _two_sided("TRUNCATED", pairs, ran_out),
-        _two_sided("DEGENERATE", pairs, is_degenerate),
-        _two_sided("UNSCORED", pairs, _unscored),
-        _two_sided("SCORER_ERRORS", pairs, lambda a: a.score.status is ScoreStatus.ERROR),
+        _two_sided("MISSING", *arms, lambda answer: answer.missing),
+        _two_sided("TRUNCATED", *arms, ran_out),
+        _two_sided("DEGENERATE", *arms, is_degenerate),
+        _two_sided("UNSCORED", *arms, _scores_as(ScoreStatus.UNSCORED)),
+        _two_sided("SCORER_ERRORS", *arms, _scores_as(ScoreStatus.ERROR)),
         Threat(
             "IDENTICAL_TEXTS",
             "warn" if complete and identical == len(complete) else "ok",
@@ -244,17 +252,44 @@ def _threats(pairing: Pairing) -> tuple[Threat, ...]:
     )
 
 
-def _unscored(answer: Answer) -> bool:
-    return answer.score.status is ScoreStatus.UNSCORED
+def _with_noise(result: CandidateResult, noise: NoiseFloor, policy: Policy) -> CandidateResult:
+    """Put the measured noise floor in the place of the one that was not measured."""
+    flips, high = noise.pooled.repeat_flips, flips_high(noise, policy)
+    values = {
+        "n": flips.n,
+        "rate": flips.value,
+        "low_rate": flips.low,
+        "high_rate": flips.high,
+        "same_rate": noise.pooled.same_text.value,
+    }
+    few = flips.n < MIN_CLUSTERS
+    measured = Threat("NOISE_FLOOR", "warn" if high or few else "ok", values)
+    verdict = result.verdict
+    if high:
+        verdict = with_flips(verdict, noise.pooled.excess, policy.excess_flips / 100)
+    return replace(
+        result,
+        noise=noise,
+        verdict=verdict,
+        threats=tuple(measured if t.code == "NOISE_FLOOR" else t for t in result.threats),
+    )
 
 
-def _two_sided(code: str, pairs: Sequence[Pair], holds: Callable[[Answer], bool]) -> Threat:
-    baseline = sum(holds(pair.baseline) for pair in pairs)
-    candidate = sum(holds(pair.candidate) for pair in pairs)
+def _scores_as(status: ScoreStatus) -> Callable[[Answer], bool]:
+    return lambda answer: answer.score.status is status
+
+
+def _two_sided(
+    code: str,
+    baseline: Sequence[Answer],
+    candidate: Sequence[Answer],
+    holds: Callable[[Answer], bool],
+) -> Threat:
+    before, after = sum(map(holds, baseline)), sum(map(holds, candidate))
     return Threat(
         code,
-        "warn" if baseline or candidate else "ok",
-        {"baseline": baseline, "candidate": candidate, "n": len(pairs)},
+        "warn" if before or after else "ok",
+        {"baseline": before, "candidate": after, "n": len(baseline)},
     )
 
 

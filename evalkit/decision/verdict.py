@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evalkit.errors import ExitCode
+from evalkit.estimates import Estimate
 from evalkit.results import (
     MetricResult,
     MetricState,
@@ -54,6 +56,28 @@ def decide(metrics: Sequence[MetricResult], invalid: Sequence[ReasonCode]) -> Ve
         if metric.state is MetricState.SUPERIOR
     ]
     return _verdict(VerdictState.SHIP, codes)
+
+
+def with_flips(verdict: Verdict, excess: Estimate, limit: float) -> Verdict:
+    """Add to a `SHIP` that many answers change beyond the baseline's own noise.
+
+    Equal accuracy hides flips (Dutta et al. 2024): what used to work need not work any more.
+
+    Args:
+        verdict: Of one candidate; any other state stays as it is.
+        excess: Flips of the candidate minus those of the baseline against itself.
+        limit: The policy's, a fraction.
+    """
+    if verdict.state is not VerdictState.SHIP:
+        return verdict
+    values = {
+        "excess_rate": excess.value,
+        "low_rate": excess.low,
+        "high_rate": excess.high,
+        "limit_rate": limit,
+        "n": excess.n,
+    }
+    return replace(verdict, codes=(*verdict.codes, ReasonCode("FLIPS_HIGH", values=values)))
 
 
 def decide_in_sequence(verdicts: Sequence[Verdict]) -> list[Verdict]:

@@ -25,6 +25,7 @@ from evalkit.report.model import (
     Number,
     ScopeRow,
 )
+from evalkit.report.noise import noise_block, noise_facts
 from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
 from evalkit.report.slices import slices_of
@@ -88,6 +89,7 @@ def candidate_block(
         improvements=cards.flips(words, names.baseline, result, "improvement"),
         remedies=remedy_items(words, names, result),
         slices=slices_of(words, result),
+        noise=noise_block(words, result),
         policies=policies,
         policies_table=policies_table(words, policies),
         missing=missing_table(words, result),
@@ -174,6 +176,7 @@ def _headlines(
         for key, arm in arms.items()
         if arm.accuracy.value is not None
     }
+    noise = {} if result.noise is None else noise_facts(words, result.noise)
     return (
         Headline(
             words("headline.difference"),
@@ -191,7 +194,7 @@ def _headlines(
             words("headline.flips"),
             as_flips(pooled),
             words("unit.none"),
-            words("headline.flips.detail", n=pooled.n_text, p=pooled.mcnemar),
+            words("headline.flips.detail", **{**noise, "n": pooled.n_text, "p": pooled.mcnemar}),
         ),
     )
 

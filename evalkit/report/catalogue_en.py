@@ -40,6 +40,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{low} to {high})",
         "{candidate} is measurably better than {baseline}",
     ),
+    "reason.FLIPS_HIGH": (
+        "answers flip more often than noise explains: {excess_rate} of the prompts beyond the "
+        "baseline against itself (95% CI {low_rate} to {high_rate}, {n} prompts asked twice; "
+        "more than {limit_rate} is reported)",
+        "answers flip more often than noise explains",
+    ),
     "reason.DEGRADED_ACC": (
         "accuracy in {scope} fell by more than the margin of {margin} points ({difference} "
         "points, 95% CI {low} to {high}, {n} pairs)",
@@ -315,8 +321,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "degenerate answers",
     ),
     "threat.NOISE_FLOOR": (
+        "noise floor: {n} prompts asked of the baseline twice, {flips} flipped, {same} word for "
+        "word equal; the candidate exceeds that by {excess} points",
+        "noise floor: {n} prompts asked of the baseline twice, {flips} flipped, {same} word for "
+        "word equal",
         "run-to-run noise (the baseline against itself) was not measured",
-        "noise floor",
     ),
     "threat.UNSCORED": (
         "nothing to score in the answer: {baseline_n} vs {candidate_n} of {n}",
@@ -414,7 +423,38 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "95% CI · over all answers {baseline_rate} → {candidate_rate}",
         "95% CI",
     ),
-    "headline.flips.detail": "regressions : improvements, {n} pairs · {p}",
+    "headline.flips.detail": (
+        "regressions : improvements, {n} pairs · {p} · baseline against itself: {noise}",
+        "regressions : improvements, {n} pairs · {p}",
+    ),
+    # Noise floor
+    "noise.lead": (
+        "{n} prompts were asked of the baseline twice: {flips} of the answers flipped between "
+        "right and wrong, {same} were word for word equal. On the same prompts the candidate's "
+        "flips exceed that by {excess} points. Over all {all_n} pairs {all_flips} flip.",
+        "{n} prompts were asked of the baseline twice: {flips} of the answers flipped between "
+        "right and wrong, {same} were word for word equal. Over all {all_n} pairs {all_flips} "
+        "flip.",
+    ),
+    "noise.share": "{rate} of {n}",
+    "noise.source.batching": (
+        "Both times at temperature 0, so this is the noise of the server itself."
+    ),
+    "noise.source.sampling": "With another seed, so this is the noise of sampling.",
+    "table.noise": "Flips of the baseline against itself, and of the candidate beyond them",
+    "col.asked_twice": "Asked twice",
+    "col.noise": "Baseline against itself [95%\u00a0CI]",
+    "col.same_text": "Same text [95%\u00a0CI]",
+    "col.beside": "Candidate, same prompts [95%\u00a0CI]",
+    "col.excess": "Excess, points [95%\u00a0CI]",
+    "method.noise.name": "Noise floor",
+    "method.noise": (
+        "A seeded share of the prompts is asked of the baseline a second time, among the others "
+        "and with the same settings. Excess flips are the candidate's flips minus the "
+        "baseline's own on the same prompts, with the paired interval. They measure how many "
+        "answers the candidate changes; the verdict does not depend on them."
+    ),
+    "ui.noise": "Noise floor",
     # Forest plot
     "forest.title": "Paired difference in accuracy, {candidate} minus {baseline}",
     "forest.description": (
@@ -442,7 +482,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "needed.met": "enough for two equal models; the data lean against the candidate",
     # Cards
     "cut": "… {n} characters cut …",
-    "flips.note": "{shown} of {total} are shown here; all are in comparison.json.",
+    "flips.note": "{shown} of {total} are shown here; the run folders hold them all.",
     "no_answer": "no answer: {reason}",
     "null_text": "the server sent no text",
     "empty_text": "empty",

@@ -38,6 +38,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{high}）",
         "{candidate} 明显优于 {baseline}",
     ),
+    "reason.FLIPS_HIGH": (
+        "答案翻转多于噪声所能解释：超出基线与自身对比的部分占题目的 {excess_rate}"
+        "（95% 置信区间 {low_rate} 至 {high_rate}，{n} 道题问了两次；超过 {limit_rate} 即报告）",
+        "答案翻转多于噪声所能解释",
+    ),
     "reason.DEGRADED_ACC": (
         "{scope}的准确率下降超过 {margin} 个百分点的界值（{difference} 个百分点，95% 置信区间 "
         "{low} 至 {high}，{n} 对）",
@@ -302,7 +307,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "空白、循环或无法读取：{baseline_n} 比 {candidate_n}，共 {n}",
         "退化回答",
     ),
-    "threat.NOISE_FLOOR": ("未测量运行间噪声（基线与自身对比）", "噪声底"),
+    "threat.NOISE_FLOOR": (
+        "噪声底：{n} 道题问了基线两次，翻转 {flips}，逐字相同 {same}；候选多翻转 {excess} 个百分点",
+        "噪声底：{n} 道题问了基线两次，翻转 {flips}，逐字相同 {same}",
+        "未测量运行间噪声（基线与自身对比）",
+    ),
     "threat.UNSCORED": (
         "回答中没有可评分内容：{baseline_n} 比 {candidate_n}，共 {n}",
         "未评分的回答",
@@ -398,7 +407,32 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "95% 置信区间 · 全部回答 {baseline_rate} → {candidate_rate}",
         "95% 置信区间",
     ),
-    "headline.flips.detail": "退步 : 进步，{n} 对 · {p}",
+    "headline.flips.detail": (
+        "退步 : 进步，{n} 对 · {p} · 基线与自身对比：{noise}",
+        "退步 : 进步，{n} 对 · {p}",
+    ),
+    # 噪声底
+    "noise.lead": (
+        "{n} 道题问了基线两次：{flips} 的答案在对错之间翻转，{same} 逐字相同。在同样的题目上，"
+        "候选多翻转 {excess} 个百分点。全部 {all_n} 对中翻转 {all_flips}。",
+        "{n} 道题问了基线两次：{flips} 的答案在对错之间翻转，{same} 逐字相同。"
+        "全部 {all_n} 对中翻转 {all_flips}。",
+    ),
+    "noise.share": "{n} 题中 {rate}",
+    "noise.source.batching": "两次温度均为 0，因此这是服务器自身的噪声。",
+    "noise.source.sampling": "第二次使用另一个种子，因此这是采样的噪声。",
+    "table.noise": "基线与自身对比的翻转，以及候选超出的部分",
+    "col.asked_twice": "问两次",
+    "col.noise": "基线与自身对比 [95%\u00a0CI]",
+    "col.same_text": "逐字相同 [95%\u00a0CI]",
+    "col.beside": "候选，同样的题目 [95%\u00a0CI]",
+    "col.excess": "超出，百分点 [95%\u00a0CI]",
+    "method.noise.name": "噪声底",
+    "method.noise": (
+        "按种子抽取一部分题目，夹在其他题目之间，以相同设置再问基线一次。超出的翻转等于同样题目上"
+        "候选的翻转减去基线自身的翻转，并给出配对区间。它衡量候选改变了多少答案；结论不依赖于它。"
+    ),
+    "ui.noise": "噪声底",
     # Forest plot
     "forest.title": "准确率的配对差值，{candidate} 减 {baseline}",
     "forest.description": (
@@ -425,7 +459,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "needed.met": "若二者同样好，数量已足够；数据对候选不利",
     # Cards
     "cut": "…… 已截去 {n} 个字符 ……",
-    "flips.note": "此处显示 {total} 条中的 {shown} 条；全部见 comparison.json。",
+    "flips.note": "此处显示 {total} 条中的 {shown} 条；全部见运行文件夹。",
     "no_answer": "没有回答：{reason}",
     "null_text": "服务器没有返回文本",
     "empty_text": "空白",

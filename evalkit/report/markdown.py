@@ -100,6 +100,9 @@ def _block(view: View, block: CandidateBlock, flips_shown: int) -> Iterator[str]
         for place, remedy in enumerate(block.remedies, 1):
             yield f"{place}. {escaped(remedy.text)}"
         yield ""
+    if block.noise is not None:
+        yield f"**{ui['noise']}**: {escaped(block.noise.lead)}"
+        yield ""
     flagged = [row for row in block.slices.rows if row.flagged]
     if flagged:
         yield f"**{ui['slices']}**: {escaped(block.slices.lead)}"

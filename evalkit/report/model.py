@@ -264,6 +264,18 @@ class Slices:
 
 
 @dataclass(frozen=True, slots=True)
+class NoiseBlock:
+    """The noise floor: a sentence, a table by scope, and the numbers over all samples."""
+
+    lead: str
+    table: Table
+    repeat_flips: Number
+    same_text: Number
+    candidate_flips: Number
+    excess: Number
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCard:
     """One arm's answer to one sample; `facts` are label and value."""
 
@@ -324,6 +336,7 @@ class CandidateBlock:
     improvements: Flips
     remedies: tuple[RemedyItem, ...]
     slices: Slices
+    noise: NoiseBlock | None
     policies: tuple[PolicyRow, ...]
     policies_table: Table | None
     missing: Table | None

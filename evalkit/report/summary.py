@@ -7,6 +7,7 @@ from typing import Any
 from evalkit.report.model import (
     CandidateBlock,
     MetricRow,
+    NoiseBlock,
     Number,
     PolicyRow,
     Reason,
@@ -58,8 +59,19 @@ def _candidate(block: CandidateBlock) -> dict[str, Any]:
             for item in block.remedies
         ],
         "slices": [_slice(row) for row in block.slices.rows],
+        "noise_floor": _noise(block.noise) if block.noise is not None else None,
         "policies": [_policy(row) for row in block.policies],
         "look": block.look,
+    }
+
+
+def _noise(noise: NoiseBlock) -> dict[str, Any]:
+    return {
+        "repeat_flips": _number(noise.repeat_flips),
+        "same_text": _number(noise.same_text),
+        "candidate_flips": _number(noise.candidate_flips),
+        "excess": _number(noise.excess),
+        "text": noise.lead,
     }
 
 

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Final
 
 from evalkit.report.facts import exclusion_reasons, found_detail, plan_name, value_facts
 from evalkit.report.model import ThreatItem
+from evalkit.report.noise import noise_facts
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
 from evalkit.results import CandidateResult, Comparison, Threat
@@ -22,13 +24,18 @@ def threat_items(
     if comparison.skipped:
         names = sorted({item.taskset for item in comparison.skipped})
         found.append(Threat("SKIPPED", "warn", {"names": names}))
-    items = [_item(words, threat) for threat in found if threat.values or threat.level != "ok"]
+    noise = {} if result.noise is None else noise_facts(words, result.noise)
+    items = [
+        _item(words, threat, noise if threat.code == "NOISE_FLOOR" else {})
+        for threat in found
+        if threat.values or threat.level != "ok"
+    ]
     return tuple(sorted(items, key=lambda item: _ORDER[item.level]))
 
 
-def _item(words: Words, threat: Threat) -> ThreatItem:
+def _item(words: Words, threat: Threat, more: Mapping[str, str]) -> ThreatItem:
     code = one_line(threat.code)
-    facts = dict(value_facts(threat.values))
+    facts = {**value_facts(threat.values), **more}
     facts["finding"] = _finding(words, str(threat.values.get("code", threat.code)))
     shown = {key: value for key, value in threat.values.items() if key != "code"}
     if shown:

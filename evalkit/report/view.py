@@ -27,6 +27,7 @@ _METHODS: Final = (
     "recovery",
     "rates",
     "flips",
+    "noise",
     "hallucination",
     "missing",
     "plans",

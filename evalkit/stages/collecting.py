@@ -22,7 +22,7 @@ from evalkit.collect.header import (
 from evalkit.collect.journal import RunFolder, open_run
 from evalkit.collect.preflight import ProbeRecord, probe, read_record
 from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
-from evalkit.collect.requests import Requests, build_requests
+from evalkit.collect.requests import Requests, build_repeats, build_requests
 from evalkit.collect.runner import collect
 from evalkit.config import Config
 from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
@@ -53,6 +53,7 @@ class CollectedRun:
         record: What the preflight saw, if it was recorded.
         omitted: Sampling fields that were not sent.
         changed: How the endpoint became another one in the middle of the run.
+        repeats: What it was asked a second time, to measure its noise floor.
     """
 
     arm: str
@@ -65,14 +66,22 @@ class CollectedRun:
     record: ProbeRecord | None = None
     omitted: tuple[str, ...] = ()
     changed: str | None = None
+    repeats: Sequence[Request] = ()
 
     def deaths(self) -> list[str]:
         """Return why its server died while it was asked, as far as evalkit had started it."""
         return list((self.folder.read_header() or {}).get(DEATHS, ()))
 
-    def stream(self) -> Iterator[Completion]:
-        """Yield the completion of each request, where there is one."""
-        return self.folder.completions({request.fingerprint for request in self.requests})
+    def stream(self, *, repeats: bool = False) -> Iterator[Completion]:
+        """Yield the completion of each request, where there is one.
+
+        Args:
+            repeats: Also those of what was asked a second time (epoch `REPEAT_EPOCH`).
+        """
+        wanted = {request.fingerprint for request in self.requests}
+        if repeats:
+            wanted |= {request.fingerprint for request in self.repeats}
+        return self.folder.completions(wanted)
 
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""
@@ -95,6 +104,7 @@ async def collect_arm(
     record: ProbeRecord | None = None,
     omitted: Sequence[str] = (),
     inspect: OnPreflight | None = None,
+    repeat_share: float = 0.0,
 ) -> CollectedRun:
     """Ask one endpoint everything that its folder has no answer to.
 
@@ -114,6 +124,7 @@ async def collect_arm(
         omitted: Sampling fields that are not sent, because some endpoint refuses them.
         inspect: Given what the preflight saw, where it is done here, before anything else is
             asked; it may raise.
+        repeat_share: Share of the prompts that is asked a second time.
 
     Raises:
         IdentityChanged: When the endpoint becomes another one meanwhile.
@@ -131,7 +142,7 @@ async def collect_arm(
     with folder, keeping as keep:
         if fresh:
             folder.discard()
-        finished = _finished(endpoint, folder, plan, redaction)
+        finished = _finished(endpoint, folder, plan, redaction, repeat_share)
         if finished is not None:
             notify(f"{arm.name} has answered everything; it is not started")
             if finished.record is not None and inspect is not None:
@@ -157,16 +168,18 @@ async def collect_arm(
                 settings=dict(settings),
                 omitted=list(omitted),
                 preflight=record.plain(),
+                repeat_share=max(repeat_share, recorded_share(folder.read_header() or {})),
                 **_redaction_record(plan, redaction),
             )
             adopt_header(folder, header)
             requests = _requests(plan, identity, redaction)
+            repeats = _repeats(plan, identity, repeat_share, redaction)
             asked = endpoint if redaction is None else quiet(endpoint)
             watch = Watch(asked, identity, record, config)
             try:
                 summary = await collect(
                     watch.endpoint,
-                    requests,
+                    requests.spread(repeats),
                     folder,
                     limits=_limits(config),
                     on_event=lambda event: on_event(arm.name, event),
@@ -190,6 +203,7 @@ async def collect_arm(
         redaction,
         record=record,
         omitted=omitted,
+        repeats=repeats,
     )
 
 
@@ -214,13 +228,26 @@ def load_run(arm: Arm, plan: Plan) -> CollectedRun:
         folder,
         requests,
         redaction=redaction,
+        repeats=_repeats(plan, identity, recorded_share(header), redaction),
         **_recorded(header, identity),
     )
+
+
+def recorded_share(header: Mapping[str, Any]) -> float:
+    """Return the share of prompts of which a run may hold a second answer."""
+    share = header.get("repeat_share", 0.0)
+    return float(share) if isinstance(share, int | float) and 0 <= share <= 1 else 0.0
 
 
 def _requests(plan: Plan, identity: Identity, redaction: Redaction | None) -> Requests:
     return build_requests(
         plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed, redaction
+    )
+
+
+def _repeats(plan: Plan, identity: Identity, share: float, redaction: Redaction | None) -> Requests:
+    return build_repeats(
+        plan.tasksets, identity, plan.sampling_for, plan.epochs, plan.seed, share, redaction
     )
 
 
@@ -237,7 +264,11 @@ def unanswered(run: CollectedRun, completions: Iterable[Completion]) -> int:
 
 
 def _finished(
-    endpoint: Endpoint, folder: RunFolder, plan: Plan, redaction: Redaction | None
+    endpoint: Endpoint,
+    folder: RunFolder,
+    plan: Plan,
+    redaction: Redaction | None,
+    repeat_share: float,
 ) -> CollectedRun | None:
     """Return a run that is whole, where starting the same command again would add nothing."""
     header = folder.read_header()
@@ -250,8 +281,9 @@ def _finished(
     ) != _redaction_record(plan, redaction).get("redaction"):
         return None
     requests = tuple(_requests(plan, identity, redaction))
+    repeats = tuple(_repeats(plan, identity, repeat_share, redaction))
     answered = folder.answered()
-    if not all(request.fingerprint in answered for request in requests):
+    if not all(request.fingerprint in answered for request in (*requests, *repeats)):
         return None
     return CollectedRun(
         endpoint.name,
@@ -260,6 +292,7 @@ def _finished(
         folder,
         requests,
         redaction=redaction,
+        repeats=repeats,
         **_recorded(header, identity),
     )
 

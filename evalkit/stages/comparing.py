@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -47,10 +47,16 @@ class History:
 
 @dataclass(frozen=True, slots=True)
 class GradedRun:
-    """One arm with its answers and scores."""
+    """One arm with its answers and scores.
+
+    Attributes:
+        answers: By (taskset, sample id, epoch).
+        repeats: The same, of what it was asked a second time; never part of a pair.
+    """
 
     run: CollectedRun
     answers: Mapping[Key, Answer]
+    repeats: Mapping[Key, Answer] = field(default_factory=dict)
 
     @property
     def completions(self) -> list[Completion]:
@@ -139,6 +145,7 @@ class _Question:
             confounders=reasons,
             drawing=plan.drawing(),
             temperature=plan.sampling.temperature,
+            repeats=self.baseline.repeats,
         )
         deaths = [_died(one.run) for one in sides if one.run.deaths()]
         left_out = _left_out([one.run for one in sides])

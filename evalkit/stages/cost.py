@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from evalkit.collect.journal import is_run_folder, open_run
+from evalkit.collect.requests import repeats_of
 from evalkit.results import Comparison
 from evalkit.stages.plan import Plan
 from evalkit.stages.timing import arm_timing
@@ -25,15 +26,17 @@ class Load:
     """What one family costs an endpoint.
 
     Attributes:
-        requests: Repeats included.
+        requests: Epochs included.
         prompt_tokens: Estimated from characters, for all requests; `None` when not known.
         most_tokens: Bound on the completion tokens of all requests.
+        repeats: Requests that the baseline alone gets in addition (A/A).
     """
 
     family: str
     requests: int
     prompt_tokens: float | None
     most_tokens: int
+    repeats: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +57,8 @@ class Cost:
     """Of all endpoints together.
 
     Attributes:
+        requests: All of them, the repeats of the baseline included.
+        repeats: Requests that measure the noise floor of the baseline (A/A).
         prompts_measured: Whether prompt tokens are measured means, not an estimate.
         completions_measured: Whether completion tokens are measured means, not a bound.
         wall_seconds: Endpoints run one after another; `None` without a rate.
@@ -61,6 +66,7 @@ class Cost:
 
     arms: int
     requests: int
+    repeats: int
     prompt_tokens: int | None
     prompts_measured: bool
     completion_tokens: int
@@ -69,8 +75,13 @@ class Cost:
     wall_seconds: float | None
 
 
-def loads_of_plan(plan: Plan) -> list[Load]:
-    """Return what each taskset of a plan costs an endpoint."""
+def loads_of_plan(plan: Plan, repeat_share: float = 0.0) -> list[Load]:
+    """Return what each taskset of a plan costs an endpoint.
+
+    Args:
+        plan: What is asked.
+        repeat_share: Share of the prompts that the baseline is asked a second time.
+    """
     loads = []
     for taskset in plan.tasksets:
         texts = [message.content for s in taskset.samples for message in s.messages]
@@ -81,19 +92,27 @@ def loads_of_plan(plan: Plan) -> list[Load]:
                 requests=requests,
                 prompt_tokens=sum(map(estimated_tokens, texts)) * plan.epochs,
                 most_tokens=requests * plan.sampling_for(taskset).max_tokens,
+                repeats=repeats_of(len(taskset.samples), repeat_share),
             )
         )
     return loads
 
 
-def loads_of_comparison(comparison: Comparison) -> list[Load]:
+def loads_of_comparison(comparison: Comparison, repeat_share: float = 0.0) -> list[Load]:
     """Return what asking a comparison's prompts again would cost an endpoint.
 
     It does not hold all prompts, so their tokens are known only if they were measured.
     """
     epochs = recorded_epochs(comparison)
     return [
-        Load(t.family, t.n * epochs, None, t.n * epochs * t.max_tokens) for t in comparison.tasksets
+        Load(
+            family=t.family,
+            requests=t.n * epochs,
+            prompt_tokens=None,
+            most_tokens=t.n * epochs * t.max_tokens,
+            repeats=repeats_of(t.n, repeat_share),
+        )
+        for t in comparison.tasksets
     ]
 
 
@@ -114,19 +133,22 @@ def cost(
         arms: Endpoints.
         rate: Completion tokens per second of one endpoint, instead of the measured one.
     """
-    prompts = _total(loads, measured.prompt_tokens)
-    completions = _total(loads, measured.completion_tokens)
+    asked = [_asked(load, arms) for load in loads]
+    prompts = _total(loads, asked, measured.prompt_tokens)
+    completions = _total(loads, asked, measured.completion_tokens)
     speed = rate or measured.tokens_per_second
-    tokens = sum(load.most_tokens for load in loads) if completions is None else completions
+    most = sum(_share(load, n) * load.most_tokens for load, n in zip(loads, asked, strict=True))
+    tokens = most if completions is None else completions
     return Cost(
         arms=arms,
-        requests=arms * sum(load.requests for load in loads),
-        prompt_tokens=_estimated(loads, arms) if prompts is None else round(arms * prompts),
+        requests=sum(asked),
+        repeats=sum(load.repeats for load in loads),
+        prompt_tokens=_estimated(loads, asked) if prompts is None else round(prompts),
         prompts_measured=prompts is not None,
-        completion_tokens=round(arms * tokens),
+        completion_tokens=round(tokens),
         completions_measured=completions is not None,
         tokens_per_second=speed,
-        wall_seconds=arms * tokens / speed if speed else None,
+        wall_seconds=tokens / speed if speed else None,
     )
 
 
@@ -173,16 +195,29 @@ def measured_comparison(comparison: Comparison, folder: Path) -> Measured:
     return Measured(_means(prompts), _means(answers), slowest)
 
 
-def _estimated(loads: Sequence[Load], arms: int) -> int | None:
-    known = [load.prompt_tokens for load in loads if load.prompt_tokens is not None]
-    return round(arms * sum(known)) if len(known) == len(loads) else None
+def _asked(load: Load, arms: int) -> int:
+    return arms * load.requests + load.repeats
 
 
-def _total(loads: Sequence[Load], means: Mapping[str, float]) -> float | None:
+def _share(load: Load, asked: int) -> float:
+    """How many times one endpoint's part of a load is asked in all."""
+    return asked / load.requests if load.requests else 0.0
+
+
+def _estimated(loads: Sequence[Load], asked: Sequence[int]) -> int | None:
+    total = 0.0
+    for load, n in zip(loads, asked, strict=True):
+        if load.prompt_tokens is None:
+            return None
+        total += _share(load, n) * load.prompt_tokens
+    return round(total)
+
+
+def _total(loads: Sequence[Load], asked: Sequence[int], means: Mapping[str, float]) -> float | None:
     if not means:
         return None
     overall = sum(means.values()) / len(means)
-    return sum(load.requests * means.get(load.family, overall) for load in loads)
+    return sum(n * means.get(load.family, overall) for load, n in zip(loads, asked, strict=True))
 
 
 def _usage(

@@ -126,10 +126,10 @@ def forecast(
     measured = earlier.measured if earlier is not None else Measured()
     comparison = earlier.comparison if earlier is not None else None
     if comparison is not None and not own_prompts:
-        asked = _again(comparison, config.policy, flip_rate)
+        asked = _again(comparison, config, flip_rate)
     else:
         recorded = earlier.plan if earlier is not None and not own_prompts else None
-        asked = _anew(recorded or make_plan(config), config.policy, comparison, flip_rate)
+        asked = _anew(recorded or make_plan(config), config, comparison, flip_rate)
     primary = outlook(asked.questions[0], config.policy)
     sizes = _sizes(primary)
     return Forecast(
@@ -156,10 +156,10 @@ class _Asked:
     skipped: tuple[tuple[str, str], ...]
 
 
-def _again(comparison: Comparison, policy: Policy, flip_rate: float | None) -> _Asked:
+def _again(comparison: Comparison, config: Config, flip_rate: float | None) -> _Asked:
     """Ask a comparison's prompts again, at its margins; the pooled one may be another."""
     first, *others = questions_of_comparison(comparison)
-    questions = (replace(first, margin=policy.margins.accuracy / 100), *others)
+    questions = (replace(first, margin=config.policy.margins.accuracy / 100), *others)
     if flip_rate is not None:
         questions = tuple(
             q if q.metric == "degenerate" else q.with_flip_rate(flip_rate) for q in questions
@@ -168,13 +168,13 @@ def _again(comparison: Comparison, policy: Policy, flip_rate: float | None) -> _
         prompts=sum(taskset.n for taskset in comparison.tasksets),
         epochs=recorded_epochs(comparison),
         questions=questions,
-        loads=tuple(loads_of_comparison(comparison)),
+        loads=tuple(loads_of_comparison(comparison, config.aa)),
         skipped=tuple((skipped.taskset, skipped.reason) for skipped in comparison.skipped),
     )
 
 
 def _anew(
-    plan: Plan, policy: Policy, comparison: Comparison | None, flip_rate: float | None
+    plan: Plan, config: Config, comparison: Comparison | None, flip_rate: float | None
 ) -> _Asked:
     """Ask the prompts of a plan; flips by family, as measured where they were."""
     sets = [_prompt_set(plan, index) for index in range(len(plan.tasksets))]
@@ -186,7 +186,7 @@ def _anew(
     degenerate = [q.flip_rate for q in found if q.metric == "degenerate"]
     questions = questions_of_sets(
         sets,
-        policy,
+        config.policy,
         accuracy_flips=_rates(found, "accuracy", families, fallback),
         hallucination_flips=_rates(found, "hallucination", families, fallback),
         degenerate_flips=degenerate[0] if degenerate else 0.0,
@@ -195,7 +195,7 @@ def _anew(
         prompts=sum(one.prompts for one in sets),
         epochs=plan.epochs,
         questions=questions,
-        loads=tuple(loads_of_plan(plan)),
+        loads=tuple(loads_of_plan(plan, config.aa)),
         skipped=tuple((taskset.name, why) for taskset, why in plan.selection.skipped),
     )
 

@@ -16,7 +16,7 @@ from evalkit.scoring.store import write_scores
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
 from evalkit.tasksets.jsonl import RUNS_CODE
-from evalkit.types import Completion, Score
+from evalkit.types import REPEAT_EPOCH, Completion, Score
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,7 @@ class ScoredRun:
 
 def grade(
     run: CollectedRun, plan: Plan, *, allow_code: bool, redaction: Redaction | None = None
-) -> dict[Key, Answer]:
+) -> tuple[dict[Key, Answer], dict[Key, Answer]]:
     """Score every completion of a run and keep the scores beside it.
 
     Args:
@@ -52,7 +52,8 @@ def grade(
         redaction: When given, no text is in what is returned, whether the run has it or not.
 
     Returns:
-        Completion and score by (taskset, sample id, epoch).
+        Completion and score by (taskset, sample id, epoch): of the run itself, and of what
+        was asked a second time.
 
     Raises:
         UnknownNameError: For a scorer that is not known.
@@ -61,16 +62,18 @@ def grade(
             another scorer.
     """
     answers: dict[Key, Answer] = {}
+    repeats: dict[Key, Answer] = {}
 
     def keep(completion: Completion, score: Score) -> None:
         if redaction is not None and run.redaction is None:
             completion = redaction.plain_completion(completion, score)
             score = score if completion.redacted is None else completion.redacted.score
         key = (completion.taskset, completion.sample_id, completion.epoch)
-        answers[key] = Answer(completion, score)
+        of = repeats if completion.epoch == REPEAT_EPOCH else answers
+        of[key] = Answer(completion, score)
 
     _score(run, plan, allow_code, keep)
-    return answers
+    return answers, repeats
 
 
 def tally(run: CollectedRun, plan: Plan, *, allow_code: bool) -> ScoredRun:
@@ -85,6 +88,8 @@ def tally(run: CollectedRun, plan: Plan, *, allow_code: bool) -> ScoredRun:
     missing: Counter[str] = Counter()
 
     def keep(completion: Completion, score: Score) -> None:
+        if completion.epoch == REPEAT_EPOCH:
+            return
         word = score.status.value if score.outcome is None else score.outcome.value
         outcomes[completion.taskset][word] += 1
         if Answer(completion, score).missing:
@@ -117,8 +122,8 @@ def _scored(
     run: CollectedRun, plan: Plan, scorers: Mapping[str, Scorer]
 ) -> Iterator[tuple[Completion, Score]]:
     if run.redaction is not None:
-        return ((c, _kept_score(run, c, scorers)) for c in run.stream())
-    completions, judged = tee(run.stream())
+        return ((c, _kept_score(run, c, scorers)) for c in run.stream(repeats=True))
+    completions, judged = tee(run.stream(repeats=True))
     scores = judge_all(plan.samples(), judged, scorers.__getitem__)
     return zip(completions, scores, strict=True)
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.cli.plan import share
+from evalkit.cli.options import share
 from evalkit.errors import UsageError
 from evalkit.report.store import dump_comparison
 from tests.cli.conftest import Refused, Run
@@ -51,7 +51,20 @@ def test_fifty_prompts_are_told_before_anything_is_spent(evalkit: Run, tmp_path:
 
 def test_what_it_costs(evalkit: Run, tmp_path: Path) -> None:
     quiz = write_quiz(tmp_path / "quiz", 100)
-    words = ("plan", "-t", str(quiz), "-n", "60", "--epochs", "2", "--arms", "3", "--json")
+    words = (
+        "plan",
+        "-t",
+        str(quiz),
+        "-n",
+        "60",
+        "--epochs",
+        "2",
+        "--arms",
+        "3",
+        "--aa",
+        "0",
+        "--json",
+    )
     cost = evalkit(*words, "--rate", "120").json["cost"]
     assert cost["requests"] == 3 * 60 * 2
     # The quiz allows 16 tokens an answer.
@@ -114,7 +127,7 @@ def test_an_earlier_comparison_gives_flips_tokens_and_speed(evalkit: Run, tmp_pa
     assert rows["accuracy", "pooled"]["needed"] == needed["equal_models"]
     assert rows["accuracy", "pooled"]["floor"] == needed["floor"]
     assert rows["accuracy", "pooled"]["prompts"] == 60
-    assert body["cost"]["requests"] == 120
+    assert body["cost"]["requests"] == 126, "six of them repeats of the baseline"
     assert body["cost"]["prompts_measured"] is True
     assert body["cost"]["completions_measured"] is True
     assert body["cost"]["tokens_per_second"] > 0
@@ -135,7 +148,7 @@ def test_an_earlier_comparison_gives_flips_tokens_and_speed(evalkit: Run, tmp_pa
     alone = evalkit("plan", run, "--json").json
     assert alone["flips_from"] == "assumed"
     assert alone["cost"]["prompts_measured"] is True
-    assert alone["cost"]["requests"] == 120
+    assert alone["cost"]["requests"] == 126
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,13 @@
 from __future__ import annotations
 
+import itertools
 import random
 from dataclasses import replace
 
 import pytest
 
-from evalkit.collect.requests import build_requests, without
-from evalkit.types import Identity
+from evalkit.collect.requests import Requests, build_repeats, build_requests, repeats_of, without
+from evalkit.types import REPEAT_EPOCH, Identity, Sampling, Taskset
 from tests.collect.builders import IDENTITY, sampling_for, taskset
 
 OTHER = Identity(kind="openai", model="fake", base_url="http://other/v1")
@@ -81,3 +82,58 @@ def test_what_makes_no_sense_is_refused() -> None:
         build(epochs=0)
     with pytest.raises(ValueError, match="twice"):
         build_requests([taskset("a"), taskset("a")], IDENTITY, sampling_for, 1, 0)
+
+
+def hot(of: Taskset) -> Sampling:
+    return replace(sampling_for(of), temperature=0.7)
+
+
+def repeats(share: float, seed: int = 0) -> Requests:
+    return build_repeats(TASKSETS, IDENTITY, sampling_for, 1, seed, share)
+
+
+def test_a_repeat_is_the_same_request_that_cannot_be_answered_from_the_journal() -> None:
+    first = {r.sample_id: r for r in build_requests(TASKSETS[:1], IDENTITY, sampling_for, 1, 0)}
+    for repeat in build_repeats(TASKSETS[:1], IDENTITY, sampling_for, 1, 0, 0.5):
+        own = first[repeat.sample_id]
+        assert (repeat.messages, repeat.sampling) == (own.messages, own.sampling)
+        assert repeat.prompt_hash == own.prompt_hash
+        assert repeat.fingerprint != own.fingerprint
+        assert repeat.epoch == REPEAT_EPOCH
+
+
+def test_every_taskset_has_its_share_of_repeats_and_a_larger_share_holds_a_smaller() -> None:
+    for share, each in ((0.0, 0), (0.1, 2), (0.11, 3), (0.5, 10), (1.0, 20)):
+        asked = repeats(share)
+        assert [sum(r.taskset == name for r in asked) for name in ("a", "b")] == [each, each]
+    few, more = ({r.fingerprint for r in repeats(share)} for share in (0.2, 0.6))
+    assert few < more
+    assert list(repeats(0.3)) == list(repeats(0.3))
+    assert {r.sample_id for r in repeats(0.3)} != {r.sample_id for r in repeats(0.3, seed=1)}
+    with pytest.raises(ValueError, match="share"):
+        repeats(1.5)
+
+
+def test_above_temperature_zero_the_seed_of_a_repeat_is_one_that_no_epoch_has() -> None:
+    own = build_requests([taskset("a", 4)], IDENTITY, hot, 3, 0)
+    asked = build_repeats([taskset("a", 4)], IDENTITY, hot, 3, 0, 1.0)
+    assert {r.sampling.seed for r in own} == {0, 1, 2}
+    assert {r.sampling.seed for r in asked} == {3}
+
+
+@pytest.mark.parametrize("n", [0, 1, 7, 40])
+def test_repeats_are_spread_and_the_order_of_the_others_stays(n: int) -> None:
+    own = build_requests(TASKSETS, IDENTITY, sampling_for, 1, 0)
+    again = repeats(1.0).at(range(n))
+    mixed = own.spread(again)
+    assert [r for r in mixed if r.epoch == 0] == list(own)
+    assert [r for r in mixed if r.epoch == REPEAT_EPOCH] == list(again)
+    assert len(mixed) == 40 + n
+    if n == 7:
+        places = [i for i, r in enumerate(mixed) if r.epoch == REPEAT_EPOCH]
+        assert 2 <= places[0] <= 4
+        assert {b - a for a, b in itertools.pairwise(places)} <= {6, 7}
+
+
+def test_a_share_of_a_count_is_rounded_up_but_not_by_rounding_errors() -> None:
+    assert [repeats_of(n, 0.1) for n in (1, 10, 11, 50, 10**6)] == [1, 1, 2, 5, 10**5]

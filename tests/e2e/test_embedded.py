@@ -29,7 +29,7 @@ def compare(tmp_path: Path, *words: str) -> tuple[int, dict[str, object]]:
 
 
 def test_two_quantizations_in_process(tmp_path: Path) -> None:
-    code, comparison = compare(tmp_path, "q8", "rtn3")
+    code, comparison = compare(tmp_path, "q8", "rtn3", "--aa", "50%")
     result = comparison["results"][0]  # type: ignore[index]
     pooled = result["pooled"]
     assert pooled["baseline"]["n"] == 12
@@ -37,6 +37,10 @@ def test_two_quantizations_in_process(tmp_path: Path) -> None:
     assert pooled["baseline"]["correct"] > pooled["candidate"]["correct"]
     assert result["verdict"]["exit_code"] == code
     assert code in (3, 4, 5)
+    # The embedded model repeats itself bit by bit: its noise floor is zero.
+    noise = result["noise"]["pooled"]
+    assert (noise["repeat_flips"]["n"], noise["repeat_flips"]["value"]) == (6, 0)
+    assert noise["same_text"]["value"] == 1
     labels = [arm["label"] for arm in comparison["candidates"]]  # type: ignore[union-attr, index]
     assert "SmolLM2-135M" in labels[0]
     sizes = comparison["baseline"]["identity"]["weights_bytes"]  # type: ignore[index]

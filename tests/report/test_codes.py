@@ -25,7 +25,7 @@ from evalkit.report.words import Words
 from evalkit.results import CandidateResult, Comparison, ReasonCode
 from evalkit.stages.checking import find_confounders
 from evalkit.stages.collecting import CollectedRun
-from evalkit.types import Family, Identity, ScoreStatus
+from evalkit.types import REPEAT_EPOCH, Family, Identity, ScoreStatus
 from tests.builders import (
     ABSTAINED,
     EMPTY,
@@ -51,6 +51,7 @@ def decided(
     change: Callable[[Pair], Pair] = lambda pair: pair,
     exclusions: tuple[Exclusion, ...] = (),
     confounders: tuple[ReasonCode, ...] = (),
+    repeated: bool = False,
     **numbers: object,
 ) -> CandidateResult:
     made, sets = [], []
@@ -66,6 +67,9 @@ def decided(
         sets,
         Policy.model_validate(numbers),
         confounders=confounders,
+        repeats={(p.sample.taskset, p.sample.id, REPEAT_EPOCH): p.baseline for p in made}
+        if repeated
+        else None,
     )
 
 
@@ -119,6 +123,11 @@ CASES: dict[str, Callable[[], CandidateResult]] = {
     ),
     "BETTER": lambda: decided(
         {Family.MATH: [(RIGHT, RIGHT, 1500), (WRONG, RIGHT, 60), (WRONG, WRONG, 440)]}
+    ),
+    # As many gains as losses, and a baseline that repeats itself.
+    "FLIPS_HIGH": lambda: decided(
+        {Family.MATH: [(RIGHT, RIGHT, 5600), (RIGHT, WRONG, 200), (WRONG, RIGHT, 200)]},
+        repeated=True,
     ),
     "DEGRADED_ACC": lambda: decided({Family.MATH: BROKEN}),
     "HALLUCINATION_UP": lambda: decided(
