@@ -1,20 +1,33 @@
 """Scores answers to verifiable instructions, as IFEval does (Zhou et al. 2023).
 
 The target is `{"instructions": [{"id": ..., "kwargs": {...}}, ...]}`. An answer is correct
-when it follows every one of them (prompt-level, strict). The loose reading, in which a
-first or last line and asterisks are forgiven, goes into the explanation.
+when it follows every one of them (prompt-level, strict). How many it follows one by one
+(instruction-level) is its extracted answer; the loose reading, in which a first or last
+line and asterisks are forgiven, goes into the explanation.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evalkit.errors import ScoringError
 from evalkit.scoring.base import SCORERS, Judgement
 from evalkit.scoring.checks import follows
+from evalkit.scoring.text import clip
 from evalkit.types import Outcome, Sample
+
+Instruction = tuple[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """Whether one instruction is followed by the answer as it is, and read loosely."""
+
+    id: str
+    strict: bool
+    loose: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +35,7 @@ class InstructionsScorer:
     """Correct when every instruction is followed."""
 
     name: str = "instructions"
-    version: int = 1
+    version: int = 2
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer.
@@ -30,18 +43,35 @@ class InstructionsScorer:
         Raises:
             ScoringError: When the target is malformed.
         """
-        instructions = _instructions(sample)
-        broken = [i for i, kw in instructions if not follows(i, text, kw)]
-        n = len(instructions)
-        answer = f"{n - len(broken)} of {n} followed"
+        found = verdicts(_instructions(sample), text)
+        broken = [verdict for verdict in found if not verdict.strict]
+        answer = f"{len(found) - len(broken)} of {len(found)} followed"
         if not broken:
             return Judgement(Outcome.CORRECT, 1.0, answer, "Every instruction is followed.")
-        loose = all(
-            any(follows(i, variant, kw) for variant in loose_variants(text))
-            for i, kw in instructions
+        loose = sum(verdict.loose for verdict in found)
+        named = ", ".join(verdict.id for verdict in broken)
+        explanation = (
+            f"Not followed: {named}. Read loosely: {loose} of {len(found)}. "
+            f"Loose: {'yes' if loose == len(found) else 'no'}."
         )
-        explanation = f"Not followed: {', '.join(broken)}. Loose: {'yes' if loose else 'no'}."
         return Judgement(Outcome.INCORRECT, 0.0, answer, explanation)
+
+
+def verdicts(instructions: Iterable[Instruction], text: str) -> list[Verdict]:
+    """Return the verdict on each instruction, in their order.
+
+    An answer that follows strictly follows loosely too: it is the first of its own variants.
+
+    Raises:
+        ScoringError: For an unknown instruction, or arguments that its check cannot use.
+    """
+    text = clip(text)
+    found = []
+    for name, kwargs in instructions:
+        strict = follows(name, text, kwargs)
+        loose = strict or any(follows(name, variant, kwargs) for variant in loose_variants(text))
+        found.append(Verdict(name, strict, loose))
+    return found
 
 
 def loose_variants(text: str) -> Iterator[str]:
@@ -52,12 +82,13 @@ def loose_variants(text: str) -> Iterator[str]:
     """
     lines = text.split("\n")
     for part in (lines, lines[1:], lines[:-1], lines[1:-1]):
-        variant = "\n".join(part).strip()
+        variant = "\n".join(part)
+        variant = variant if part is lines else variant.strip()
         yield variant
         yield variant.replace("*", "")
 
 
-def _instructions(sample: Sample) -> list[tuple[str, Mapping[str, Any]]]:
+def _instructions(sample: Sample) -> list[Instruction]:
     try:
         found = [(str(i["id"]), i.get("kwargs") or {}) for i in sample.target["instructions"]]
     except (KeyError, TypeError, AttributeError) as error:

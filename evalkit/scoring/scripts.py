@@ -24,6 +24,10 @@ _BLOCKS: dict[str, str] = {
     "bengali": "\u0985-\u09b9",
     "tamil": "\u0b85-\u0bb9",
     "telugu": "\u0c05-\u0c39",
+    "gujarati": "\u0a85-\u0ab9",
+    "gurmukhi": "\u0a05-\u0a39\u0a59-\u0a5e",
+    "kannada": "\u0c85-\u0cb9",
+    "malayalam": "\u0d05-\u0d39",
 }
 _LETTERS = {name: re.compile(f"[{block}]+") for name, block in _BLOCKS.items()}
 _LATIN = {"latin": _LETTERS["latin"]}

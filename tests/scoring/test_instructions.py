@@ -60,7 +60,11 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("length_constraints:number_characters", {"num_characters": 4, "relation": "less than"},
      "小猫A。", "小猫很好"),
     ("length_constraints:number_sentences", {"num_sentences": 3, "relation": "less than"},
-     "Dr. Lee has 3.5 cats, i.e. many. Really?", "One. Two! Three?"),
+     "Dr. Lee of the U.S. has 3.5 cats. Really?", "One. Two! Three?"),
+    ("length_constraints:number_sentences", {"num_sentences": 2, "relation": "less than"},
+     "Wait... for it (now)", "It is \"cold.\" He left."),
+    ("length_constraints:number_sentences", {"num_sentences": 3, "relation": "exactly"},
+     "1. Buy tea. Drink it", "Buy tea. Drink it"),
     ("length_constraints:number_sentences", {"num_sentences": 2, "relation": "less than"},
      "雪是白的。", "雪是白的。很冷！"),
     ("length_constraints:number_sentences", {"num_sentences": 2, "relation": "at least"},
@@ -98,7 +102,47 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("punctuation:no_comma", {}, "one; two", "one, two"),
     ("punctuation:forbidden_marks", {"marks": ["，"]}, "山很高。", "山高，水深。"),
     ("language:response_language", {"language": "zh"}, "我用 Python 写程序。", "I write 程序."),
+    ("language:response_language", {"language": "pt"},
+     "O gato não está em casa e a menina foi.", "El gato no está en la casa y ella se fue."),
+    ("language:response_language", {"language": "mr"},
+     "मी आज घरी आहे आणि ते छान होते.", "मैं आज घर में हूँ और यह अच्छा है।"),
+    ("language:response_language", {"language": "ja"}, "今日は良い天気です。", "今天天气很好。"),
     ("language:response_language", {"language": "en"}, "Say 你好 to them all.", "你好，世界。"),
+    ("keywords:forbidden_letters", {"letters": ["e"]}, "Cats nap.", "Cats SLEEP."),
+    ("keywords:forbidden_letters", {"letters": ["的"]}, "红花开了。", "红色的花。"),
+    ("keywords:word_order", {"keywords": ["sea", "sky"]}, "The Sea, the sky, a sea", "Sky, sea"),
+    ("keywords:word_order", {"keywords": ["sea", "sky"]}, "sea sky", "sea"),
+    ("length_constraints:number_blocks", {"num_paragraphs": 2}, "a\nb\n \n\nc", "a\nb"),
+    ("length_constraints:words_per_line", {"relation": "exactly", "num_words": 2},
+     "one two\n\nred fox!", "one two\nred"),
+    ("length_constraints:characters_per_line", {"relation": "exactly", "num_characters": 5},
+     "春眠不觉晓，\n处处闻啼鸟。", "春眠不觉晓，处处闻啼鸟。"),
+    ("length_constraints:word_length", {"num_letters": 4}, "The cats nap: 12345", "The kitten"),
+    ("length_constraints:growing_lines", {"num_lines": 3}, "a\nbb\n\nccc", "a\nbb\ncc"),
+    ("detectable_format:numbered_list", {"num_items": 2}, "Two:\n1. a\n 2) b", "1. a\n1. b"),
+    ("detectable_format:numbered_list", {"num_items": 2}, "1、甲\n2、乙", "1. a\n2. b\n3. c"),
+    ("detectable_format:json_schema", {"keys": {"n": "integer", "ok": "boolean", "s": "array"}},
+     '```json\n{"ok": true, "n": 2, "s": []}\n```', '{"ok": true, "n": true, "s": []}'),
+    ("detectable_format:json_schema", {"keys": {"n": "number"}}, '{"n": 2.5}', '{"n": 1, "m": 2}'),
+    ("detectable_format:json_schema", {"keys": {"n": "string"}}, '{"n": "2"}', '["n"]'),
+    ("detectable_format:table_shape", {"columns": 2, "rows": 2},
+     "Here:\n| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\nDone.", "a | b\n--- | ---\n1 | 2"),
+    ("detectable_format:table_shape", {"columns": 2, "rows": 1},
+     "a | b\n--- | ---\n1 | 2", "| a | b |\n|---|---|\n| 1 | 2 | 3 |"),
+    ("detectable_format:separated_items", {"num_items": 3}, "tea, milk, salt.", "tea, milk, Tea"),
+    ("detectable_format:separated_items", {"num_items": 3}, "茶、奶，盐。", "茶、奶\n盐"),
+    ("detectable_format:sorted_lines", {"num_lines": 3}, "ant\nBee\ncat", "ant\ncat\nbee"),
+    ("detectable_format:acrostic", {"letters": "sea"},
+     "- Sand\n- every\n\n**Air**", "Sand\nair\nevery"),
+    ("detectable_format:acrostic", {"letters": "春天"}, "春风来了，\n“天气”很好。", "春天来了。"),
+    ("detectable_content:number_questions", {"num_questions": 2, "relation": "exactly"},
+     "Who? 谁？", "Who?!"),
+    ("startend:line_start", {"mark": ">"}, "> a\n\n > b", "> a\nb"),
+    ("startend:line_end", {"mark": "！"}, "好！\n来！", "好！\n来。"),
+    ("punctuation:no_digits", {}, "one, 二", "１"),
+    ("change_case:title_case", {}, "Don't Stop 5 Times", "Don't stop"),
+    ("language:paragraph_languages", {"languages": ["en", "zh"]},
+     "It is cold.\n\n天很冷。", "天很冷。\n\nIt is cold."),
 ]  # fmt: skip
 
 
@@ -150,6 +194,7 @@ def test_loose_forgives_an_opening_line_but_strict_does_not() -> None:
     judgement = judge("Sure, here it is:\nThe sea.", ("punctuation:no_comma", {}))
     assert judgement.outcome is Outcome.INCORRECT
     assert judgement.explanation.endswith("Loose: yes.")
+    assert "Read loosely: 1 of 1." in judgement.explanation
     hopeless = judge("a, b\nc, d\ne, f", ("punctuation:no_comma", {}))
     assert hopeless.explanation.endswith("Loose: no.")
 
