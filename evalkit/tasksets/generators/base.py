@@ -61,6 +61,7 @@ GENERATORS: Registry[Generator] = Registry(
     "generator",
     {
         "facts": "evalkit.tasksets.generators.facts.stream",
+        "instructions": "evalkit.tasksets.generators.instructions.stream",
         "math": "evalkit.tasksets.generators.math.stream",
     },
 )
