@@ -88,5 +88,9 @@ $(VENV)-bench/.done:
 simulate: $(VENV)/.dev
 	$(BIN)/python -m tests.simulate $(ARGS)
 
+# Scorers against verdicts that others gave: docs/scorer-agreement.md, from public data.
+agreement: $(VENV)/.dev
+	$(BIN)/python -m tests.agreement
+
 clean:
 	rm -rf $(VENV) $(VENV)-bench $(VLLM_VENV) $(CHECKPOINTS_VENV) build reports/out .mypy_cache .ruff_cache .pytest_cache

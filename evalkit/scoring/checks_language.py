@@ -74,8 +74,10 @@ def is_in(text: str, language: str) -> bool:
 def language_of(text: str) -> str | None:
     """Return the ISO 639-1 code of the language most of a text is in.
 
-    `None` without letters; `und` for Latin letters without spaces, and for
-    forty words or more of which none is common in any language (a list of names).
+    `None` without letters. `und` for Latin letters that no language can be told of: one word
+    alone or over and over, words without spaces, forty words or more of which none is common
+    in any language (a list of names).
+
     Linear in the text, of which the first and last ten thousand characters are read.
     """
     if len(text) > _MOST:
@@ -108,6 +110,8 @@ def _by_words(tokens: list[str], script: str) -> str | None:
 
 
 def _latin(tokens: list[str]) -> str:
+    if len(set(tokens)) < 2:
+        return "und"
     best = _by_words(tokens, "latin") or "en"
     hits = sum(token in words_of("latin")[best] for token in tokens)
     if sum(map(len, tokens)) > max(_GLUED_LETTERS, _GLUED * len(tokens)):

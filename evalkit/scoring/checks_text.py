@@ -35,7 +35,8 @@ def word_count(text: str) -> int:
 def capital_word_count(text: str) -> int:
     """Count words without small letters: "NEW", "U.S.", the "I" of "I'm"; "DON'T" is two."""
     count = 0
-    for piece in _NOT_IN_WORDS.split(text):
+    for chunk in _NOT_IN_WORDS.split(text):
+        piece = chunk.rstrip(".")
         clitic = _CLITIC.search(piece)
         parts = (piece[: clitic.start()], clitic.group()) if clitic else (piece,)
         count += sum(part.isupper() for part in parts)

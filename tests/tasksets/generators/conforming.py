@@ -164,7 +164,7 @@ class Builder:
             rest = [f"{self.unit([], 3)}{self.stop()}" for _ in range(n - 1)]
             opening = self.gap.join([*parts, self.unit([], 3)])
             return self.gap.join([f"{opening}{self.stop()}", *rest])
-        return self.shaped(parts, lambda first: self.unit(parts if first else [], 1))
+        return self.shaped(parts, lambda first: self.unit(parts if first else [], 2))
 
     def shaped(self, parts: Sequence[str], unit: Callable[[bool], str]) -> str:
         def units(n: int) -> list[str]:
