@@ -14,7 +14,7 @@
 | `detectable_format:json_schema` | a JSON object with exactly these `keys` of these types |
 | `detectable_format:table_shape` | one Markdown table of so many `columns` and body `rows` |
 | `detectable_format:separated_items` | exactly so many different items between commas, one line |
-| `detectable_format:sorted_lines` | so many lines, in alphabetical order |
+| `detectable_format:sorted_lines` | so many lines without numbers, in alphabetical order |
 | `detectable_format:acrostic` | the first letters of the lines spell `letters` |
 | `detectable_content:number_questions` | so many question marks |
 | `startend:start_checker` | begins with `start_phrase` |
@@ -41,6 +41,7 @@ from evalkit.scoring.scripts import han_count
 _QUESTION = re.compile(r"[?？]")
 _COMMA = re.compile(r"[,，、]")
 _ITEM = re.compile(r"(\d{1,4})[.)、．]")
+_OPENING = re.compile(r"^[\W\d_]+")
 _RULE = re.compile(r"\|?\s*:?-+:?\s*(?:\|\s*:?-+:?\s*)*\|?")
 _TYPES: dict[str, type | tuple[type, ...]] = {
     "string": str,
@@ -174,8 +175,12 @@ def _separated_items(text: str, kw: Kwargs) -> bool:
 
 @check("detectable_format:sorted_lines")
 def _sorted_lines(text: str, kw: Kwargs) -> bool:
-    lines = [line.lower() for line in nonempty_lines(text)]
-    return len(lines) == int(kw["num_lines"]) and lines == sorted(lines)
+    lines = nonempty_lines(text)
+    if len(lines) != int(kw["num_lines"]) or any(map(_ITEM.match, lines)):
+        return False
+    # Numbers and bullets would sort by themselves.
+    words = [_OPENING.sub("", line, count=1).lower() for line in lines]
+    return all(words) and words == sorted(words)
 
 
 @check("detectable_format:acrostic")

@@ -132,6 +132,8 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
     ("detectable_format:separated_items", {"num_items": 3}, "tea, milk, salt.", "tea, milk, Tea"),
     ("detectable_format:separated_items", {"num_items": 3}, "茶、奶，盐。", "茶、奶\n盐"),
     ("detectable_format:sorted_lines", {"num_lines": 3}, "ant\nBee\ncat", "ant\ncat\nbee"),
+    ("detectable_format:sorted_lines", {"num_lines": 2}, "- ant\n* bee", "1. ant\n2. bee"),
+    ("detectable_format:sorted_lines", {"num_lines": 2}, "(ant)\nbee", "* ant\n- Aal"),
     ("detectable_format:acrostic", {"letters": "sea"},
      "- Sand\n- every\n\n**Air**", "Sand\nair\nevery"),
     ("detectable_format:acrostic", {"letters": "春天"}, "春风来了，\n“天气”很好。", "春天来了。"),
@@ -240,7 +242,29 @@ def test_checks_take_any_text(text: str) -> None:
 
 @pytest.mark.parametrize(
     "unit",
-    ["[", "<<", "*", "\n", " ", "***", "-", "a.", "。", "p.", "{", '"', "Part ", "字", "\n-"],
+    [
+        "[",
+        "<<",
+        "*",
+        "\n",
+        " ",
+        "***",
+        "-",
+        "a.",
+        "。",
+        "p.",
+        "{",
+        '"',
+        "Part ",
+        "字",
+        "\n-",
+        "|-",
+        "\n1.",
+        "..",
+        "'",
+        "a,",
+        "! ",
+    ],
 )
 def test_a_long_answer_takes_no_time(unit: str) -> None:
     # A pattern that backtracks would need minutes here; the suite's patience is the limit.
