@@ -1,13 +1,11 @@
 """Runs a program that nobody has read, and says whether it passes its tests.
 
-The plain form: a subprocess with limits, an empty environment, a directory of its own
-and whatever namespaces the machine grants. It is used only behind `--allow-code`, and
-`layers()` says what protected the machine, for the report.
-
-Three processes take part. This one starts the launcher (`sandbox_doors.py`), which
-closes doors and becomes the driver (`sandbox_driver.py`), which forks the answer. The
-verdict comes from the driver alone, with a nonce; the answer sees neither tests nor
-nonce. A stronger launcher replaces `_command` and nothing else.
+It is used only behind `--allow-code`, and `layers()` says what protected the machine, for
+the report. Three processes take part: a fork server (`sandbox_server.py` starts it,
+`sandbox_doors.py` and `sandbox_zygote.py` are its inside), the driver that it forks for a
+run (`sandbox_driver.py`), and the answer, which the driver forks. The verdict comes from
+the driver alone, over a socket of this run with a nonce; the answer has neither tests,
+nonce nor socket.
 """
 
 from __future__ import annotations
@@ -16,20 +14,17 @@ import functools
 import json
 import os
 import secrets
-import signal
+import socket
 import struct
-import subprocess
-import sys
-import tempfile
 import time
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from enum import StrEnum
-from pathlib import Path
 from typing import Any
 
 from evalkit.errors import SandboxError
+from evalkit.scoring.sandbox_server import POOL, Started, is_own_world, level
 
 _GRACE = 5.0
 
@@ -96,35 +91,41 @@ def run_program(
     limits = limits or Limits()
     nonce = secrets.token_hex(16)
     started = time.monotonic()
-    output, status, errors = _execute(_frames(source, tests, entry_point, limits, nonce), limits)
-    verdict = _verdict(output, nonce)
-    if verdict is not None:
+    report = _run(_frames(source, tests, entry_point, limits, nonce), limits)
+    if _is_genuine(report, nonce):
         return RunResult(
-            RunKind(verdict["kind"]), _one_line(verdict["detail"]), float(verdict["seconds"])
+            RunKind(report["kind"]), _one_line(report["detail"]), float(report["seconds"])
         )
     seconds = time.monotonic() - started
-    if status is None or -status == signal.SIGXCPU:
+    status = report.get("status")
+    if status is None or not os.WIFSIGNALED(status):
+        raise SandboxError("The sandbox gave no verdict.", hint="Score again.")
+    if report["cpu"] > limits.cpu_seconds / 2 or seconds > limits.wall_seconds:
         return RunResult(RunKind.TIMEOUT, "no verdict before the deadline", seconds)
-    if status < 0:
-        return RunResult(RunKind.EXIT, f"the sandbox was killed by signal {-status}", seconds)
-    raise SandboxError(f"The sandbox failed: {errors.strip()[-300:] or 'it said nothing'}.")
+    detail = f"the tests' process was killed by signal {os.WTERMSIG(status)}"
+    return RunResult(RunKind.EXIT, detail, seconds)
 
 
-@functools.cache
 def layers() -> tuple[str, ...]:
     """Return the names of the layers that protect this machine, as found by a trial run.
 
+    The first is the level: `bubblewrap`, `unshare` or `limits`.
+
     Raises:
-        SandboxError: When the sandbox does not work here at all.
+        SandboxError: When nothing safe works here.
     """
+    return _layers(level())
+
+
+@functools.cache
+def _layers(name: str) -> tuple[str, ...]:
+    del name
     nonce = secrets.token_hex(16)
     limits = Limits()
-    frames = _frames("def f():\n    return 1\n", [[[], 1]], "f", limits, nonce)
-    output, _, errors = _execute(frames, limits)
-    verdict = _verdict(output, nonce)
-    if verdict is None or verdict["kind"] != RunKind.PASSED:
-        raise SandboxError(f"The sandbox does not work here: {errors.strip()[-300:]}.")
-    return tuple(verdict["layers"])
+    report = _run(_frames("def f():\n    return 1\n", [[[], 1]], "f", limits, nonce), limits)
+    if not _is_genuine(report, nonce) or report["kind"] != RunKind.PASSED:
+        raise SandboxError(f"The sandbox does not work here: {report.get('detail', report)}.")
+    return tuple(report["layers"])
 
 
 def _check_tests(tests: str | Sequence[Sequence[Any]]) -> None:
@@ -152,59 +153,56 @@ def _frames(
     limits: Limits,
     nonce: str,
 ) -> bytes:
-    job = {
-        "source": source,
-        "entry_point": entry_point,
-        "processes": limits.processes,
-        "wall_seconds": limits.wall_seconds,
-    }
+    job = {"source": source, "entry_point": entry_point, **asdict(limits)}
     secret = {"tests": tests if isinstance(tests, str) else list(tests), "nonce": nonce}
     parts = [json.dumps(value).encode() for value in (job, secret)]
     return b"".join(struct.pack("!I", len(part)) + part for part in parts)
 
 
-@functools.cache
-def _inner_source(name: str) -> str:
-    return Path(__file__).with_name(f"sandbox_{name}.py").read_text(encoding="utf-8")
+def _run(frames: bytes, limits: Limits) -> dict[str, Any]:
+    """Have a fork server run two frames; return the first frame that came back.
 
-
-def _command(limits: Limits) -> list[str]:
-    # `-I` would ignore PYTHONHASHSEED, and the order of a set would then decide whether an
-    # answer passes. `-P -s` with an environment of our own isolates as well.
-    python = [sys.executable, "-P", "-s", "-S", "-B", "-X", "utf8", "-c"]
-    doors, wire, driver = map(_inner_source, ("doors", "wire", "driver"))
-    return [*python, doors, json.dumps(asdict(limits)), wire, driver]
-
-
-def _execute(frames: bytes, limits: Limits) -> tuple[bytes, int | None, str]:
-    """Start the launcher; return its output, exit status (`None`: deadline) and errors."""
-    with tempfile.TemporaryDirectory(prefix="evalkit-", ignore_cleanup_errors=True) as folder:
-        process = subprocess.Popen(
-            _command(limits),
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            cwd=folder,
-            env={"PYTHONHASHSEED": "0"},
-            start_new_session=True,
-        )
-        try:
-            output, errors = process.communicate(frames, timeout=limits.wall_seconds + _GRACE)
-        except subprocess.TimeoutExpired:
-            return b"", None, ""
-        else:
-            return output, process.returncode, errors.decode("utf-8", "replace")
-        finally:
-            if process.returncode is None:
-                with suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.communicate()
-
-
-def _verdict(output: bytes, nonce: str) -> dict[str, Any] | None:
+    Raises:
+        SandboxError: When no server can be started, or it does not answer.
+    """
     try:
-        verdict = json.loads(output[4:])
-    except ValueError:
-        return None
-    genuine = isinstance(verdict, dict) and secrets.compare_digest(str(verdict.get("nonce")), nonce)
-    return verdict if genuine else None
+        with POOL.server(level()) as server:
+            report = _exchange(server, frames, limits.wall_seconds)
+            if not is_own_world(tuple(report.get("layers", ()))) and server.layers[0] != "limits":
+                raise _Spent(report)
+            return report
+    except _Spent as spent:
+        # Whatever it left behind ends with its server.
+        return spent.report
+    except (OSError, ValueError) as error:
+        raise SandboxError(f"The sandbox failed: {error}.", hint="Score again.") from error
+
+
+class _Spent(Exception):
+    """A run that leaves its server unfit for another."""
+
+    def __init__(self, report: dict[str, Any]) -> None:
+        super().__init__()
+        self.report = report
+
+
+def _exchange(server: Started, frames: bytes, seconds: float) -> dict[str, Any]:
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            socket.send_fds(server.control, [str(seconds).encode()], [theirs.fileno()])
+        ours.settimeout(seconds + _GRACE)
+        with suppress(BrokenPipeError, ConnectionResetError):
+            ours.sendall(frames)
+        received = b""
+        while len(received) < 4 or len(received) < 4 + struct.unpack_from("!I", received)[0]:
+            part = ours.recv(65536)
+            if not part:
+                return {}
+            received += part
+    report = json.loads(received[4 : 4 + struct.unpack_from("!I", received)[0]])
+    return report if isinstance(report, dict) else {}
+
+
+def _is_genuine(report: dict[str, Any], nonce: str) -> bool:
+    return secrets.compare_digest(str(report.get("nonce")), nonce)
