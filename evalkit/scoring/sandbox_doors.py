@@ -19,7 +19,7 @@ from typing import Any
 NOBODY = 65534
 NEW_USER, NEW_NET, NEW_PID = 0x10000000, 0x40000000, 0x20000000
 NEW_IPC, NEW_UTS, NEW_MOUNT = 0x08000000, 0x04000000, 0x00020000
-_MS_REC, _MS_PRIVATE, _MS_NOSUID_NODEV = 0x4000, 0x40000, 0x6
+_MS_REC, _MS_PRIVATE, _MS_BIND, _MS_NOSUID_NODEV = 0x4000, 0x40000, 0x1000, 0x6
 _PR_SET_DUMPABLE = 4
 _SYS_MOUNT_SETATTR, _AT_FDCWD, _AT_RECURSIVE, _MOUNT_ATTR_RDONLY = 442, -100, 0x8000, 1
 
@@ -36,11 +36,15 @@ def load_libc() -> Any:
         return None
 
 
-def become_nobody(libc: Any) -> list[str]:
-    """Give up root, where the interpreter's own files are readable by everybody."""
-    home = Path(os.__file__).resolve()
-    readable = all(folder.stat().st_mode & 0o005 == 0o005 for folder in home.parents)
-    if os.geteuid() != 0 or not readable:
+def become_nobody(libc: Any, level: str) -> list[str]:
+    """Give up root, for whom neither permissions nor the limit of processes count."""
+    if not is_real_root():
+        return ["unprivileged-user"]
+    places = [Path(sys.base_prefix).resolve(), Path(os.__file__).resolve().parent]
+    if level != "bubblewrap" and libc.unshare(NEW_MOUNT) == 0:
+        libc.mount(None, b"/", None, _MS_REC | _MS_PRIVATE, None)
+        places = [place for place in places if not open_way(libc, place)]
+    if any(map(first_closed, places)):
         return []
     try:
         # Inside bubblewrap the directory is a mount that is replaced for each program.
@@ -56,24 +60,57 @@ def become_nobody(libc: Any) -> list[str]:
     return ["unprivileged-user"]
 
 
+def is_real_root() -> bool:
+    """Say whether this is the machine's root, and not a container's that is mapped."""
+    try:
+        inside, outside, _ = Path("/proc/self/uid_map").read_text(encoding="ascii").split()[:3]
+    except (OSError, ValueError):
+        inside = outside = "0"
+    return os.geteuid() == 0 and inside == outside
+
+
+def first_closed(place: Path) -> Path | None:
+    """Return the outermost folder on the way to a place that not everybody may pass."""
+    way = [*reversed(place.parents), place]
+    return next((folder for folder in way if folder.stat().st_mode & 0o005 != 0o005), None)
+
+
+def open_way(libc: Any, place: Path) -> bool:
+    """Where only root reaches a place, cover all that is around it; say whether it is open."""
+    closed = first_closed(place)
+    if closed is None:
+        return True
+    if closed == place:
+        return False
+    handle = os.open(place, os.O_PATH | os.O_DIRECTORY)
+    try:
+        if not mount_empty(libc, str(closed), "size=64k,mode=755"):
+            return False
+        place.mkdir(mode=0o755, parents=True)
+        source = f"/proc/self/fd/{handle}".encode()
+        return bool(libc.mount(source, str(place).encode(), None, _MS_BIND | _MS_REC, None) == 0)
+    finally:
+        os.close(handle)
+
+
 def enter(libc: Any, namespaces: int) -> bool:
     """Enter new namespaces, a user namespace among them; say whether it worked.
 
     A new process namespace begins with the next child.
     """
     uid, gid = os.geteuid(), os.getegid()
-    if libc.unshare(NEW_USER | namespaces) != 0:
-        return False
-    keep_user(uid, gid)
-    return True
+    return bool(libc.unshare(NEW_USER | namespaces) == 0) and keep_user(uid, gid)
 
 
-def keep_user(uid: int, gid: int) -> None:
-    """In a new user namespace: be there who one was outside."""
-    with suppress(OSError):
+def keep_user(uid: int, gid: int) -> bool:
+    """In a new user namespace, be there who one was outside; say whether it worked."""
+    try:
         Path("/proc/self/setgroups").write_text("deny", encoding="ascii")
         Path("/proc/self/uid_map").write_text(f"{uid} {uid} 1", encoding="ascii")
         Path("/proc/self/gid_map").write_text(f"{gid} {gid} 1", encoding="ascii")
+    except OSError:
+        return False
+    return True
 
 
 def protect_files(libc: Any) -> list[str]:
@@ -84,6 +121,9 @@ def protect_files(libc: Any) -> list[str]:
     size = len(attributes)
     if libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, b"/", _AT_RECURSIVE, attributes, size) != 0:
         return []
+    # Each run still has to write its user there, before it covers it.
+    attributes = struct.pack("QQQQ", 0, _MOUNT_ATTR_RDONLY, 0, 0)
+    libc.syscall(_SYS_MOUNT_SETATTR, _AT_FDCWD, b"/proc", 0, attributes, size)
     return ["read-only-files"]
 
 
@@ -96,10 +136,11 @@ def mount_empty(libc: Any, place: str, options: str) -> bool:
 
 def close_doors(libc: Any, level: str) -> list[str]:
     """Close the doors of a level for good; return the names of the layers in place."""
+    os.umask(0o022)
     layers = [level, "empty-environment"]
     if libc is None:
         return layers
-    layers += become_nobody(libc)
+    layers += become_nobody(libc, level)
     if level == "bubblewrap":
         # Bubblewrap did these, or did not start: they are its command line.
         return [*layers, "network-namespace", "read-only-files", "hidden-files"]

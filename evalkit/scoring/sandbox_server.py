@@ -36,9 +36,9 @@ LEVELS = ("bubblewrap", "unshare", "limits")
 _VARIABLE = "EVALKIT_SANDBOX"
 _START_SECONDS = 30.0
 _END_SECONDS = 10.0
-# Without one of these a program could send out or change what it finds.
-_NEEDED = frozenset({"network-namespace", "read-only-files"})
-_OWN_WORLD = frozenset({"pid-namespace", "private-directory"})
+# Without one of these a program could send out or change what it finds, or fork for ever.
+_NEEDED = frozenset({"network-namespace", "read-only-files", "unprivileged-user"})
+_OWN_WORLD = frozenset({"pid-namespace", "private-directory", "hidden-proc"})
 _INSIDE = ("wire", "filter", "driver", "zygote")
 
 
@@ -76,7 +76,7 @@ def _level(wanted: str) -> str:
         end(started)
         if name == wanted == "limits" or set(started.layers) >= _NEEDED:
             return name
-        reasons.append(f"{name}: it leaves network or files open here.")
+        reasons.append(f"{name}: it leaves doors open here.")
     raise SandboxError(
         f"There is no safe sandbox here ({' '.join(reasons)})",
         hint="Install bubblewrap, or score in a container that you throw away, "

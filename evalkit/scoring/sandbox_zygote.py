@@ -139,9 +139,8 @@ def settle(libc: Any, own: bool, user: tuple[int, int]) -> list[str]:
     with suppress(OSError):
         # Whatever takes the machine's memory, this goes first.
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
-    if not own:
+    if not own or not keep_user(*user):
         return []
-    keep_user(*user)
     layers = ["user-namespace", "pid-namespace"]
     here = str(Path.cwd())
     if mount_empty(libc, "/proc", "size=4k,nr_inodes=8,mode=555"):

@@ -60,6 +60,7 @@ Equal arguments give the equal stream; the first n drafts do not depend on n.
 GENERATORS: Registry[Generator] = Registry(
     "generator",
     {
+        "code": "evalkit.tasksets.generators.code.stream",
         "facts": "evalkit.tasksets.generators.facts.stream",
         "instructions": "evalkit.tasksets.generators.instructions.stream",
         "math": "evalkit.tasksets.generators.math.stream",

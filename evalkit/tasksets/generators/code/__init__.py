@@ -1,0 +1,1 @@
+"""Function-writing problems with hidden tests: templates, and compositions of steps."""
