@@ -1,7 +1,9 @@
 """Scores Python answers by running them against hidden tests in the sandbox.
 
 The target is `{"entry_point": name, "tests": ..., "reference": ..., "wrong": [...]}`;
-`tests` is Python source of asserts, or a list of `[arguments, expected result]`. The
+`tests` is Python source of asserts, or a list of `[arguments, expected result]`. With
+`"prompt": source`, the prompt was the start of a program: an answer may continue it, and
+what stands there before the function (imports, helpers) is there for every answer. The
 reference and the wrong variants serve the taskset's own tests, never the scorer.
 """
 
@@ -35,7 +37,7 @@ class CodeScorer:
     """Correct when the program passes every test."""
 
     name: str = "code"
-    version: int = 1
+    version: int = 2
     limits: Limits = field(default_factory=Limits)
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
@@ -49,13 +51,45 @@ class CodeScorer:
             entry_point, tests = str(sample.target["entry_point"]), sample.target["tests"]
         except (KeyError, TypeError) as error:
             raise ScoringError(f"Sample '{sample.id}': malformed target: {error!r}.") from error
-        source = extract_code(text, entry_point)
+        source = program_in(text, entry_point, str(sample.target.get("prompt", "")))
         if source is None:
             return Judgement.unscored("extraction", "No code in the answer.")
         result = run_program(source, tests, entry_point=entry_point, limits=self.limits)
         if result.passed:
             return Judgement(Outcome.CORRECT, 1.0, source, "Every test passes.")
         return Judgement(Outcome.INCORRECT, 0.0, source, f"{result.kind}: {result.detail}")
+
+
+def program_in(text: str, entry_point: str, prompt: str = "") -> str | None:
+    """Return the whole program of an answer, or `None` when there is no code in it.
+
+    Args:
+        text: The answer.
+        entry_point: The function that was asked for.
+        prompt: The start of a program that the answer may continue, or nothing.
+    """
+    code = extract_code(text, entry_point)
+    if not prompt:
+        return code
+    if code is not None and _defines(code, entry_point):
+        head = re.split(rf"^(?:async\s+)?def\s+{re.escape(entry_point)}\b", prompt, flags=re.M)[0]
+        return f"{head}\n{code}"
+    text = text[:_LONGEST].replace("\r\n", "\n")
+    body = "\n".join(_blocks(text)[:1]) or _continuation(text)
+    if not body.strip():
+        return None
+    if not body.lstrip("\n")[0].isspace():
+        body = textwrap.indent(body, "    ")
+    return f"{prompt}{body}"
+
+
+def _continuation(text: str) -> str:
+    """Return the lines up to the first that is prose."""
+    lines = text.split("\n")
+    end = next(
+        (i for i, line in enumerate(lines) if line.strip() and not _GOES_ON.match(line)), None
+    )
+    return "\n".join(lines[:end])
 
 
 def extract_code(text: str, entry_point: str) -> str | None:

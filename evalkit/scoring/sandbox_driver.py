@@ -33,6 +33,25 @@ from evalkit.scoring.sandbox_wire import (
     write_frame,
 )
 
+_MODULES = frozenset(
+    {
+        "sys",
+        "math",
+        "re",
+        "collections",
+        "itertools",
+        "functools",
+        "datetime",
+        "random",
+        "heapq",
+        "bisect",
+        "string",
+        "json",
+        "operator",
+        "copy",
+    }
+)
+
 # ---- the answer's side ---------------------------------------------------------------
 
 
@@ -51,13 +70,33 @@ def serve_answer(source: str, calls: int, results: int) -> None:
     if loading.error is not None:
         write_frame(results, describe(loading.error))
         return
-    names = [n for n, v in list(module.__dict__.items()) if isinstance(n, str) and callable(v)]
-    write_frame(results, ["loaded", names])
+    world = list(module.__dict__.items())
+    names = [n for n, v in world if isinstance(n, str) and callable(v)]
+    modules = [[n, v.__name__] for n, v in world if isinstance(v, types.ModuleType)]
+    write_frame(results, ["loaded", names, modules])
+    objects: list[Any] = []
+
+    def keep(value: Any) -> Any:
+        objects.append(value)
+        return ["object", len(objects) - 1, type(value).__name__]
+
+    def find(place: int, *_: Any) -> Any:
+        return objects[place]
+
     while (call := read_frame(calls)) is not None:
-        name, form = call
         reply: Any = None
         with Catch() as calling:
-            reply = ["result", encode(module.__dict__[name](*decode(form)))]
+            kind, target, name, args, kwargs = call
+            owner = module if target is None else objects[target]
+            value: Any = None
+            if kind == "set":
+                setattr(owner, name, *decode(args, find))
+            elif kind == "get":
+                value = getattr(owner, name)
+            else:
+                value = module.__dict__[name] if target is None else owner
+                value = value(*decode(args, find), **decode(kwargs, find))
+            reply = ["result", encode(value, keep)]
         write_frame(results, describe(calling.error) if calling.error else reply)
 
 
@@ -105,8 +144,10 @@ class Answer:
         self._deadline = deadline
         self.raised: BaseException | None = None
 
-    def names(self) -> list[str]:
-        """Wait until the program has run, and return what it defined.
+    def names(self) -> tuple[list[str], dict[str, Any]]:
+        """Wait until the program has run; return what it defined, and modules it imported.
+
+        The modules are this process's own, and only harmless ones.
 
         Raises:
             Stop: When it did not get so far.
@@ -114,29 +155,49 @@ class Answer:
         reply = self._reply()
         if reply[0] != "loaded":
             raise Stop(reply[0], ": ".join(part for part in reply[1:] if part))
-        return [name for name in reply[1] if isinstance(name, str)]
+        modules = {
+            str(n): sys.modules[m] for n, m in reply[2] if m in _MODULES and m in sys.modules
+        }
+        return [name for name in reply[1] if isinstance(name, str)], modules
 
     def function(self, name: str) -> Callable[..., Any]:
-        """Return a stand-in for one of the answer's functions."""
+        """Return a stand-in for one of the answer's functions or classes."""
 
-        def call(*args: Any) -> Any:
-            with suppress(BrokenPipeError):
-                write_frame(self._calls, [name, encode(list(args))])
-            reply = self._reply()
-            if reply[0] == "result":
-                return decode(reply[1])
-            if reply[0] != "exception":
-                raise Stop(reply[0], ": ".join(part for part in reply[1:] if part))
-            self.raised = rebuilt(reply[1], reply[2])
-            raise self.raised
+        def call(*args: Any, **kwargs: Any) -> Any:
+            return self.ask("call", None, name, args, kwargs)
 
         return call
+
+    def ask(
+        self,
+        kind: str,
+        target: int | None,
+        name: str,
+        args: tuple[Any, ...] = (),
+        kwargs: dict[str, Any] | None = None,
+    ) -> Any:
+        """Have the answer call, get or set something; return the result.
+
+        Raises:
+            Stop: When the answer's process ended, or broke the protocol.
+            Exception: What the answer raised.
+        """
+        forms = [encode(value, handed_over) for value in (list(args), kwargs or {})]
+        with suppress(BrokenPipeError):
+            write_frame(self._calls, [kind, target, name, *forms])
+        reply = self._reply()
+        if reply[0] == "result":
+            return decode(reply[1], lambda place, shown: Remote(self, int(place), str(shown)[:80]))
+        if reply[0] != "exception":
+            raise Stop(reply[0], ": ".join(part for part in reply[1:] if part))
+        self.raised = rebuilt(reply[1], reply[2])
+        raise self.raised
 
     def _reply(self) -> list[Any]:
         reply = read_frame(self._results, self._deadline, MAX_FRAME)
         if reply is None:
             raise self._death()
-        shapes = {"result": 2, "loaded": 2, "exception": 3, "syntax": 3, "memory": 3, "exit": 3}
+        shapes = {"result": 2, "loaded": 3, "exception": 3, "syntax": 3, "memory": 3, "exit": 3}
         if not isinstance(reply, list) or not reply or shapes.get(str(reply[0])) != len(reply):
             raise Stop("wrong_result", "the result cannot be read")
         if reply[0] not in ("result", "loaded"):
@@ -152,6 +213,36 @@ class Answer:
         if number:
             return Stop("exit", f"killed by signal {number}: {signal.strsignal(number)}")
         return Stop("exit", f"the program ended itself with status {os.WEXITSTATUS(status)}")
+
+
+class Remote:
+    """An object of the answer's that is no plain value: it equals nothing but itself."""
+
+    def __init__(self, answer: Answer, place: int, shown: str) -> None:
+        object.__setattr__(self, "_remote", (answer, place, shown))
+
+    def __getattr__(self, name: str) -> Any:
+        answer, place, _ = object.__getattribute__(self, "_remote")
+        return answer.ask("get", place, name)
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        answer, place, _ = object.__getattribute__(self, "_remote")
+        answer.ask("set", place, name, (value,))
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call it where it lives."""
+        answer, place, _ = object.__getattribute__(self, "_remote")
+        return answer.ask("call", place, "", args, kwargs)
+
+    def __repr__(self) -> str:
+        return f"<{object.__getattribute__(self, '_remote')[2]}>"
+
+
+def handed_over(value: Any) -> Any:
+    """Return the form in which the tests hand over what is no plain value."""
+    if type(value) is Remote:
+        return ["object", object.__getattribute__(value, "_remote")[1]]
+    raise Stop("exception", f"the tests hand over a {type(value).__name__}")
 
 
 def rebuilt(name: str, message: str) -> Exception:
@@ -172,12 +263,12 @@ def run_tests(answer: Answer, tests: Any, entry_point: str) -> None:
     Raises:
         Stop: When they do not all pass.
     """
-    names = answer.names()
+    names, modules = answer.names()
     if entry_point not in names:
         raise Stop("exception", f"NameError: no function '{entry_point}'")
     if isinstance(tests, str):
         helpers = [n for n in names if not n.startswith("__") and not hasattr(builtins, n)]
-        space: dict[str, Any] = {name: answer.function(name) for name in helpers}
+        space: dict[str, Any] = {**modules, **{n: answer.function(n) for n in helpers}}
         space[entry_point] = answer.function(entry_point)
         with Catch() as testing:
             exec(compile(tests, "tests.py", "exec", dont_inherit=True), space)

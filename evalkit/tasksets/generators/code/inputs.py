@@ -8,7 +8,101 @@ from typing import Any
 
 from evalkit.tasksets.generators.code.problem import Parameters
 
-_WORDS = ["a", "an", "as", "at", "be", "by", "do", "go", "in", "it", "of", "on", "to", "up", "we", "and", "are", "big", "cat", "day", "ear", "fox", "get", "hat", "ice", "jar", "key", "lid", "map", "net", "oak", "pen", "red", "sea", "sun", "tea", "use", "van", "way", "zoo", "bird", "book", "cake", "door", "east", "fish", "goat", "hill", "iron", "jazz", "kite", "lamp", "moon", "nose", "open", "pear", "rain", "salt", "tree", "undo", "vase", "wave", "yard", "apple", "bread", "chair", "dream", "eagle", "flute", "grape", "house", "igloo", "juice", "lemon", "music", "night", "ocean", "paper", "queen", "river", "stone", "train", "under", "voice", "water", "zebra", "animal", "bottle", "circle", "desert", "engine", "forest", "garden"]
+_WORDS = [
+    "a",
+    "an",
+    "as",
+    "at",
+    "be",
+    "by",
+    "do",
+    "go",
+    "in",
+    "it",
+    "of",
+    "on",
+    "to",
+    "up",
+    "we",
+    "and",
+    "are",
+    "big",
+    "cat",
+    "day",
+    "ear",
+    "fox",
+    "get",
+    "hat",
+    "ice",
+    "jar",
+    "key",
+    "lid",
+    "map",
+    "net",
+    "oak",
+    "pen",
+    "red",
+    "sea",
+    "sun",
+    "tea",
+    "use",
+    "van",
+    "way",
+    "zoo",
+    "bird",
+    "book",
+    "cake",
+    "door",
+    "east",
+    "fish",
+    "goat",
+    "hill",
+    "iron",
+    "jazz",
+    "kite",
+    "lamp",
+    "moon",
+    "nose",
+    "open",
+    "pear",
+    "rain",
+    "salt",
+    "tree",
+    "undo",
+    "vase",
+    "wave",
+    "yard",
+    "apple",
+    "bread",
+    "chair",
+    "dream",
+    "eagle",
+    "flute",
+    "grape",
+    "house",
+    "igloo",
+    "juice",
+    "lemon",
+    "music",
+    "night",
+    "ocean",
+    "paper",
+    "queen",
+    "river",
+    "stone",
+    "train",
+    "under",
+    "voice",
+    "water",
+    "zebra",
+    "animal",
+    "bottle",
+    "circle",
+    "desert",
+    "engine",
+    "forest",
+    "garden",
+]
 
 
 def draw(kind: str, rng: random.Random, parameters: Parameters) -> Any:
@@ -33,7 +127,7 @@ def _words(rng: random.Random, least: int, most: int) -> list[str]:
 
 
 def _matrix(low: int, high: int, square: bool = False) -> Callable[..., list[list[int]]]:
-    def make(rng: random.Random, _: Parameters) -> list[list[int]]:
+    def make(rng: random.Random, parameters: Parameters) -> list[list[int]]:
         rows = rng.randint(1, 4)
         columns = rows if square else rng.randint(1, 4)
         return [[rng.randint(low, high) for _ in range(columns)] for _ in range(rows)]
@@ -41,19 +135,21 @@ def _matrix(low: int, high: int, square: bool = False) -> Callable[..., list[lis
     return make
 
 
-def _sorted_or_not(rng: random.Random, _: Parameters) -> list[int]:
+def _sorted_or_not(rng: random.Random, parameters: Parameters) -> list[int]:
     values = [rng.randint(-9, 9) for _ in range(rng.randint(0, 6))]
     return sorted(values) if rng.random() < 0.5 else values
 
 
-def _nested(rng: random.Random, _: Parameters, depth: int = 0) -> list[Any]:
+def _nested(rng: random.Random, parameters: Parameters, depth: int = 0) -> list[Any]:
     return [
-        _nested(rng, {}, depth + 1) if depth < 3 and rng.random() < 0.35 else rng.randint(0, 9)
+        _nested(rng, parameters, depth + 1)
+        if depth < 3 and rng.random() < 0.35
+        else rng.randint(0, 9)
         for _ in range(rng.randint(0, 4))
     ]
 
 
-def _mixed_text(rng: random.Random, _: Parameters) -> str:
+def _mixed_text(rng: random.Random, parameters: Parameters) -> str:
     parts = [
         rng.choice((str.lower, str.title, str.upper))(rng.choice(_WORDS))
         if rng.random() < 0.7
@@ -63,7 +159,7 @@ def _mixed_text(rng: random.Random, _: Parameters) -> str:
     return "".join(part + rng.choice(("", " ", ", ", "-", "!")) for part in parts)
 
 
-def _text(rng: random.Random, _: Parameters) -> str:
+def _text(rng: random.Random, parameters: Parameters) -> str:
     return rng.choice((" ", " ", "  ")).join(_words(rng, 0, 6))
 
 
@@ -76,7 +172,7 @@ def _mirrored(rng: random.Random, joints: tuple[str, ...]) -> str:
     return "".join(c + rng.choice(joints) for c in cased)
 
 
-def _parens(rng: random.Random, _: Parameters) -> str:
+def _parens(rng: random.Random, parameters: Parameters) -> str:
     out, depth = "", 0
     for _ in range(rng.randint(0, 10)):
         choice = rng.choice("(()a" if depth < 4 else ")a")
@@ -87,18 +183,18 @@ def _parens(rng: random.Random, _: Parameters) -> str:
     return out + ")" * depth
 
 
-def _brackets(rng: random.Random, _: Parameters) -> str:
-    out, stack = "", ""
+def _brackets(rng: random.Random, parameters: Parameters) -> str:
+    out = ""
     for _ in range(rng.randint(0, 4)):
         place = rng.randint(0, len(out))
         out = out[:place] + rng.choice(("()", "[]", "{}")) + out[place:]
     if out and rng.random() < 0.5:
         place = rng.randrange(len(out))
         out = out[:place] + rng.choice(("", rng.choice("()[]{}"))) + out[place + 1 :]
-    return stack + out
+    return out
 
 
-def _intervals(rng: random.Random, _: Parameters) -> list[list[int]]:
+def _intervals(rng: random.Random, parameters: Parameters) -> list[list[int]]:
     starts = [rng.randint(0, 25) for _ in range(rng.randint(0, 5))]
     return [[start, start + rng.randint(0, 6)] for start in starts]
 
@@ -118,24 +214,24 @@ def _numbers_text(rng: random.Random, parameters: Parameters) -> str:
     return str(parameters["sep"]).join(spaced)
 
 
-def _prefixed(rng: random.Random, _: Parameters) -> list[str]:
+def _prefixed(rng: random.Random, parameters: Parameters) -> list[str]:
     start = _string("ab", 0, 4)(rng, {})
     return [
         start[: rng.randint(2, 5)] + _string("abc", 0, 3)(rng, {}) for _ in range(rng.randint(0, 4))
     ]
 
 
-def _int_dict(rng: random.Random, _: Parameters) -> dict[str, int]:
+def _int_dict(rng: random.Random, parameters: Parameters) -> dict[str, int]:
     keys = rng.sample("abcdefg", rng.randint(0, 5))
     return {key: rng.randint(-5, 15) for key in keys}
 
 
-def _str_dict(rng: random.Random, _: Parameters) -> dict[str, str]:
+def _str_dict(rng: random.Random, parameters: Parameters) -> dict[str, str]:
     keys = rng.sample(("ann", "bob", "cat", "dan", "eve", "fay"), rng.randint(0, 6))
     return {key: rng.choice(("red", "blue", "gold")) for key in keys}
 
 
-def _rpn(rng: random.Random, _: Parameters) -> list[str]:
+def _rpn(rng: random.Random, parameters: Parameters) -> list[str]:
     tokens, height = [str(rng.randint(-9, 9))], 1
     for _ in range(rng.randint(1, 8)):
         if height > 1 and rng.random() < 0.5:
@@ -147,17 +243,17 @@ def _rpn(rng: random.Random, _: Parameters) -> list[str]:
     return tokens + [rng.choice("+-*") for _ in range(height - 1)]
 
 
-def _sum_text(rng: random.Random, _: Parameters) -> str:
+def _sum_text(rng: random.Random, parameters: Parameters) -> str:
     return "".join(
         f"{rng.choice('+-*') if i else ''}{rng.randint(0, 20)}" for i in range(rng.randint(1, 5))
     )
 
 
-def _edges(rng: random.Random, _: Parameters) -> list[list[int]]:
+def _edges(rng: random.Random, parameters: Parameters) -> list[list[int]]:
     return [[rng.randint(0, 6), rng.randint(0, 6)] for _ in range(rng.randint(0, 6))]
 
 
-def _ops(rng: random.Random, _: Parameters) -> list[str]:
+def _ops(rng: random.Random, parameters: Parameters) -> list[str]:
     kinds = (f"push {rng.randint(-9, 9)}", "pop", "dup")
     return [
         f"push {rng.randint(-9, 9)}" if rng.random() < 0.5 else rng.choice(kinds[1:])
