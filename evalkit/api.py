@@ -27,6 +27,7 @@ from evalkit.stages.plan import Plan, make_plan
 from evalkit.stages.probing import OnStage, check_arm
 from evalkit.stages.recorded import recorded_run, shared_plan
 from evalkit.stages.redacting import shared_redaction
+from evalkit.stages.sandboxing import require_sandbox
 from evalkit.stages.tuning import fix_connections
 
 if TYPE_CHECKING:
@@ -76,6 +77,7 @@ def compare(
     listener = listener or Listener()
     arms = resolve_arms(_targets(targets, config), config)
     plan = shared_plan(arms, config, listener.on_stage)
+    require_sandbox(plan)
     folder = output or _default_output(config) / comparison_name(arms)
     declared = declaration(config.policy)
     redaction = shared_redaction(arms, plan, config)
@@ -147,6 +149,7 @@ def run(
     if arm.raw is None:
         raise UsageError(f"'{target}' is a recorded run already.", hint="Name an endpoint.")
     plan = make_plan(config)
+    require_sandbox(plan)
     folder = output or _default_output(config) / "runs" / arm.name
     declared = declaration(config.policy)
     redaction = shared_redaction([arm], plan, config)

@@ -374,6 +374,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "the server of {endpoint} died while it was asked ({deaths}×): {detail}",
         "deaths of a server",
     ),
+    "threat.SANDBOX": (
+        "programs ran in the weaker sandbox '{sandbox}' ({layers}): install bubblewrap",
+        "weaker sandbox",
+    ),
     "threat.other": ("{finding}: {detail}", "{finding}"),
     # What the preflight found; the message says it whole
     "finding.distinct": "{message}",

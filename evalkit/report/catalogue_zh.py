@@ -358,6 +358,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{endpoint} 的服务器在提问期间崩溃（{deaths} 次）：{detail}",
         "服务器崩溃",
     ),
+    "threat.SANDBOX": (
+        "程序在较弱的沙箱“{sandbox}”中运行（{layers}）：请安装 bubblewrap",
+        "沙箱较弱",
+    ),
     "threat.other": ("{finding}：{detail}", "{finding}"),
     # 预检的发现
     "finding.distinct": "是否为两个端点：{message}",

@@ -33,6 +33,7 @@ from evalkit.scoring.base import SCORERS
 from evalkit.stages.capping import capped
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
+from evalkit.stages.sandboxing import sandbox_layers, sandbox_threat
 from evalkit.stages.timing import arm_timing
 from evalkit.types import Completion, Taskset
 
@@ -148,8 +149,9 @@ class _Question:
             repeats=self.baseline.repeats,
         )
         deaths = [_died(one.run) for one in sides if one.run.deaths()]
+        weak = sandbox_threat(plan)
         left_out = _left_out([one.run for one in sides])
-        threats = [*_look_threat(look), *left_out, *deaths, *result.threats]
+        threats = [*_look_threat(look), *left_out, *deaths, *weak, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
@@ -257,5 +259,6 @@ def _settings(plan: Plan, config: Config, arms: Sequence[GradedRun]) -> dict[str
         "max_connections": next(iter(used.values())) if alike else used,
         **({"connections_found": found} if found else {}),
         "allow_code": config.allow_code,
+        **({"sandbox": list(found_layers)} if (found_layers := sandbox_layers(plan)) else {}),
         "allow_confounded": config.allow_confounded,
     }

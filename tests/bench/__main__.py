@@ -18,6 +18,7 @@ BENCHMARKS = {
     "memory": "peak memory",
     "tail": "from the last reply to the report",
     "startup": "cold start",
+    "sandbox": "programs in the sandbox",
     "clients": "HTTP clients in a bare loop",
     "statistics": "the statistics",
 }
