@@ -15,6 +15,7 @@ from evalkit.types import Language
 _COMPOSED = 30
 _EXAMPLES = 2
 _LEAST_WRONG = 2
+_LEAST_RESULTS = 4
 _LEADS: Mapping[Language, tuple[str, ...]] = {
     "en": (
         "Write a Python function `{signature}` that {statement}.",
@@ -44,9 +45,15 @@ def generate(language: Language, seed: int, options: Mapping[str, Any]) -> Itera
         rng.shuffle(batch)
         for problem in batch:
             tests = make_tests(problem, rng, _EXAMPLES)
-            # A composition may have steps that undo each other: it would ask nothing.
-            if len(tests.wrong) >= _LEAST_WRONG and len(tests.shown) == _EXAMPLES:
+            if is_telling(problem, tests):
                 yield _draft(problem, tests, rng.choice(_LEADS[language]), language)
+
+
+def is_telling(problem: Problem, tests: Tests) -> bool:
+    """Say whether a problem asks something: a composition may have steps that undo each other."""
+    results = {repr(result) for _, result in tests.hidden}
+    varied = problem.category != "steps" or len(results) >= _LEAST_RESULTS
+    return varied and len(tests.wrong) >= _LEAST_WRONG and len(tests.shown) == _EXAMPLES
 
 
 def _draft(problem: Problem, tests: Tests, lead: str, language: Language) -> Draft:
