@@ -12,6 +12,7 @@ import ast
 import gzip
 import json
 import re
+import warnings
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -96,11 +97,12 @@ def _mbpp(folder: Path) -> Iterator[Case]:
     for row in _rows(folder / "mbpp.jsonl"):
         code = row["code"].replace("\r\n", "\n")
         setup = row["test_setup_code"].replace("\r\n", "\n")
-        defined = {
-            node.name
-            for node in ast.parse(code).body
-            if isinstance(node, ast.FunctionDef | ast.ClassDef)
-        }
+        with warnings.catch_warnings():
+            # Old programs hold escapes that Python warns of today.
+            warnings.simplefilter("ignore")
+            tree = ast.parse(code)
+        kinds = (ast.FunctionDef, ast.ClassDef)
+        defined = {node.name for node in tree.body if isinstance(node, kinds)}
         called = re.findall(r"\w+", "\n".join(row["test_list"]))
         target = {
             "entry_point": next(word for word in called if word in defined),

@@ -127,7 +127,7 @@ class TestWeights:
 class TestCompare:
     def compare(self, evalkit: Run, quiz: Path, a: FakeServer, b: FakeServer, *more: str) -> Ended:
         words = ("compare", f"{a.url}#fake", f"{b.url}#fake", "-t", str(quiz), "-o", "out")
-        return evalkit(*words, *more)
+        return evalkit(*words, "--aa", "0", *more)
 
     def test_nothing_is_spent_on_a_confounded_pair(self, evalkit: Run, tmp_path: Path) -> None:
         quiz = write_quiz(tmp_path / "quiz", N)

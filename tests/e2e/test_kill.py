@@ -24,7 +24,7 @@ def command(tmp_path: Path, out: str, a: FakeServer, b: FakeServer) -> list[str]
     return [
         sys.executable, "-m", "evalkit", "compare", f"{a.url}#fake", f"{b.url}#fake",
         "-t", str(tmp_path / "quiz"), "-o", str(tmp_path / out), "-j", str(CONNECTIONS),
-        "--display", "none",
+        "--display", "none", "--aa", "0",
     ]  # fmt: skip
 
 
