@@ -86,19 +86,47 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
         FingerprintMismatch: With every field that differs, old → new.
         StoreError: When it cannot be read or written.
     """
-    old = folder.read_header()
+    old = check_header(folder, header)
     if old is None:
         folder.write_header(header)
         return
+    merged = {**old.get("sampling", {}), **header["sampling"]}
+    kept = {key: old[key] for key in _FROM_THE_START if key in old}
+    if DECLARED in header and DECLARED not in old:
+        # An older header names the policy by its hash alone.
+        kept[DECLARED] = {"policy_hash": old.get("settings", {}).get("policy_hash")}
+    new = {**header, "sampling": merged, **kept}
+    if "redaction" in header:
+        scorers = {**old["redaction"]["scorers"], **header["redaction"]["scorers"]}
+        new["redaction"] = {**header["redaction"], "scorers": scorers}
+    folder.write_header(new)
+
+
+def check_header(folder: RunFolder, header: Mapping[str, Any]) -> Mapping[str, Any] | None:
+    """Refuse a folder that belongs to another endpoint or settings; see `adopt_header`.
+
+    A header without a preflight is checked for what is known without asking anything.
+
+    Returns:
+        The folder's present header, if it has one.
+
+    Raises:
+        FingerprintMismatch: With every field that differs, old → new.
+        StoreError: When it cannot be read.
+    """
+    old = folder.read_header()
+    if old is None:
+        return None
     _refuse_other_redaction(folder, old.get("redaction"), header.get("redaction"))
     old_sampling = old.get("sampling", {})
     differences = _differences("", old.get("identity_key", {}), header["identity_key"])
     for taskset in sorted(set(old_sampling) & set(header["sampling"])):
         new = header["sampling"][taskset]
         differences += _differences(f"{taskset}.", old_sampling[taskset], new)
-    omitted = [{"omitted": list(one.get("omitted", ()))} for one in (old, header)]
-    differences += _differences("", *omitted)
-    differences += _changed_answers(old, header)
+    if "preflight" in header:
+        omitted = [{"omitted": list(one.get("omitted", ()))} for one in (old, header)]
+        differences += _differences("", *omitted)
+        differences += _changed_answers(old, header)
     if old.get("changed"):
         raise FingerprintMismatch(
             f"{folder.path} holds answers of two endpoints: {old['changed']}",
@@ -110,16 +138,7 @@ def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
             f"{'; '.join(differences)}.",
             hint="Use --fresh to throw them away, or another --output.",
         )
-    merged = {**old_sampling, **header["sampling"]}
-    kept = {key: old[key] for key in _FROM_THE_START if key in old}
-    if DECLARED in header and DECLARED not in old:
-        # An older header names the policy by its hash alone.
-        kept[DECLARED] = {"policy_hash": old.get("settings", {}).get("policy_hash")}
-    new = {**header, "sampling": merged, **kept}
-    if "redaction" in header:
-        scorers = {**old["redaction"]["scorers"], **header["redaction"]["scorers"]}
-        new["redaction"] = {**header["redaction"], "scorers": scorers}
-    folder.write_header(new)
+    return old
 
 
 def _refuse_other_redaction(

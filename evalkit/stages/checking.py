@@ -92,8 +92,9 @@ def require_sound(record: ProbeRecord, config: Config) -> None:
         InvalidComparison: Unless it is allowed.
     """
     if record.bad and not config.allow_confounded:
+        told = record.without_texts() if config.redact else record
         raise InvalidComparison(
-            f"Endpoint '{record.name}' fails the preflight: {_said(record.bad)}",
+            f"Endpoint '{record.name}' fails the preflight: {_said(told.bad)}",
             hint="Mend it, or go on all the same with --allow-confounded.",
         )
 

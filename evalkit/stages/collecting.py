@@ -15,6 +15,7 @@ from evalkit.collect.header import (
     DEATHS,
     add_deaths,
     adopt_header,
+    check_header,
     identity_of,
     make_header,
     mark_changed,
@@ -150,27 +151,31 @@ async def collect_arm(
             return finished
         async with opened(endpoint, stop):
             identity = await endpoint.identity()
+            sampling = {t.name: plan.sampling_for(t) for t in plan.tasksets}
+            facts = {
+                "plan": plan.record(),
+                "declared": dict(declared),
+                "settings": dict(settings),
+                **_redaction_record(plan, redaction),
+            }
+            # What a folder cannot take is said before anything is asked.
+            check_header(folder, make_header(endpoint, identity, sampling, **facts))
             if record is not None:
                 refuse_change(arm.name, record.identity, identity)
             else:
                 record = await probe(endpoint, probe_options(config, plan, arm))
                 if inspect is not None:
                     inspect(record)
+            kept = record if redaction is None else record.without_texts()
             identity = replace(identity, canary_hash=record.identity.canary_hash)
             omitted = tuple(sorted({*omitted, *record.refused}))
-            sampling = {t.name: plan.sampling_for(t) for t in plan.tasksets}
-            header = make_header(
-                endpoint,
-                identity,
-                sampling,
-                plan=plan.record(),
-                declared=dict(declared),
-                settings=dict(settings),
-                omitted=list(omitted),
-                preflight=record.plain(),
-                repeat_share=max(repeat_share, recorded_share(folder.read_header() or {})),
-                **_redaction_record(plan, redaction),
-            )
+            share = max(repeat_share, recorded_share(folder.read_header() or {}))
+            facts |= {
+                "omitted": list(omitted),
+                "preflight": kept.plain(),
+                "repeat_share": share,
+            }
+            header = make_header(endpoint, identity, sampling, **facts)
             adopt_header(folder, header)
             requests = _requests(plan, identity, redaction)
             repeats = _repeats(plan, identity, repeat_share, redaction)
@@ -201,7 +206,7 @@ async def collect_arm(
         requests,
         summary,
         redaction,
-        record=record,
+        record=kept,
         omitted=omitted,
         repeats=repeats,
     )

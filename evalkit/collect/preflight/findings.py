@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Final, Literal
 
+from evalkit.fingerprint import digest
 from evalkit.types import Identity
 
 FindingStatus = Literal["ok", "differs", "not_testable", "failed"]
@@ -104,6 +105,15 @@ class ProbeRecord:
         """The findings that make every comparison with it invalid."""
         return tuple(finding for finding in self.findings if finding.bad)
 
+    def without_texts(self) -> ProbeRecord:
+        """Return it with hashes for all that the endpoint said: two of them still compare."""
+        return replace(
+            self,
+            findings=tuple(_wordless(finding) for finding in self.findings),
+            seen={name: _hashed(seen) for name, seen in self.seen.items()},
+            canaries=tuple(replace(one, text=digest(one.text)) for one in self.canaries),
+        )
+
     def plain(self) -> dict[str, Any]:
         """Return it as JSON can hold it, without the identity, which a header has anyway."""
         data = asdict(self)
@@ -122,6 +132,39 @@ class Canary:
     name: str
     text: str
     stable: bool
+
+
+# What these hold is an endpoint's own words, also within lists.
+_WORDS: Final = frozenset(
+    (
+        "text", "texts", "hot", "answer", "content", "before",
+        "word", "error", "said", "reasoning", "token", "tokens",
+        "finish_reason", "finish", "whole", "likeliest", "overridden", "tags",
+    )
+)  # fmt: skip
+# Their messages quote nothing.
+_WORDLESS: Final = frozenset(
+    (
+        "reach", "usage", "refused_fields", "quantization", "rendering", "repeats",
+        "seed", "max_tokens", "unknown_model", "broken_body", "long_prompt", "logprobs",
+        "bad_input",
+    )
+)  # fmt: skip
+
+
+def _wordless(finding: Finding) -> Finding:
+    if finding.code in _WORDLESS:
+        return replace(finding, evidence={})
+    message = f"The check '{finding.code}' ends with '{finding.status}'; its words are redacted."
+    return replace(finding, message=message, evidence={})
+
+
+def _hashed(value: Any, *, words: bool = False) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _hashed(item, words=words or key in _WORDS) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [_hashed(item, words=words) for item in value]
+    return digest(value) if words and isinstance(value, str) else value
 
 
 def read_record(data: Any, identity: Identity) -> ProbeRecord | None:

@@ -23,11 +23,13 @@ async def observe_stop(asker: Asker, text: str | None) -> dict[str, Any]:
     """Ask for a known text again, with a word from its middle as stop string."""
     word = stop_word(text)
     if word is None or text is None:
-        return {"word": None}
+        return {"word": None, "left": False}
     sampling = Sampling(max_tokens=STORY_SAMPLING.max_tokens, stop=(word,))
     heard = await asker.ask(STORY, sampling)
     before = text[: text.index(word)]
-    return {"word": word, "before": before, "text": heard.text, "heard": heard.plain()}
+    left = heard.text is not None and heard.text.rstrip().endswith(word)
+    seen = {"word": word, "before": before, "text": heard.text, "left": left}
+    return {**seen, "heard": heard.plain()}
 
 
 def stop_word(text: str | None) -> str | None:
@@ -76,20 +78,14 @@ def stop_findings(seen: Observation) -> list[Finding]:
         message = "It answered differently this time, so that no stop string was met."
         return [Finding("stop", "not_testable", message, heard)]
     message = "It obeys stop strings."
-    if text.rstrip().endswith(word):
+    if seen["left"]:
         message = "It obeys stop strings, and leaves them in the answer."
     return [Finding("stop", "ok", message, heard)]
 
 
 def compare_stop(a: Observation, b: Observation) -> list[Finding]:
     """Both must take the stop string out, or neither."""
-    left = [
-        seen["word"] is not None
-        and seen["text"] is not None
-        and seen["text"].rstrip().endswith(seen["word"])
-        for seen in (a, b)
-    ]
-    if left[0] == left[1]:
+    if a["left"] == b["left"]:
         return []
     message = "Only one leaves the stop string in the answer."
     return [Finding("stop", "differs", message, {"baseline": a, "candidate": b})]

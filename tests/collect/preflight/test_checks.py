@@ -155,7 +155,8 @@ def test_a_forced_temperature_matters_only_where_one_is_asked_for(temperature: f
 )
 def test_stop_strings(text: str | None, finish: str | None, code: str, status: str) -> None:
     heard = {"text": text, "finish_reason": finish}
-    seen = {"word": "three", "before": "one two ", "text": text, "heard": heard}
+    left = text is not None and text.endswith("three")
+    seen = {"word": "three", "before": "one two ", "text": text, "left": left, "heard": heard}
     (finding,) = limits.stop_findings(seen)
     assert (finding.code, finding.status) == (code, status)
 

@@ -7,7 +7,7 @@ import json
 
 import pytest
 
-from evalkit.collect.preflight import ProbeOptions, compare_records, probe, read_record
+from evalkit.collect.preflight import ProbeOptions, ProbeRecord, compare_records, probe, read_record
 from evalkit.errors import BadRequest, ConnectError, EndpointError, ServerError
 from evalkit.types import Identity, Message, Reply, Sampling, Timing, Usage
 from tests.collect.builders import FakeSleep
@@ -207,3 +207,18 @@ def test_what_a_kind_of_endpoint_does_not_show_is_not_testable() -> None:
     for code in ("sampling", "stream", "bad_input", "context", "logprobs", "max_tokens"):
         assert found[code].status == "not_testable", found[code]
     assert not [f for f in compare_records(record, named(record, "other")) if f.bad]
+
+
+def test_a_record_without_texts_holds_no_word_and_still_compares() -> None:
+    record = look_at(Script(message={"content": "glimmerwort, said the quorblex of the wards"}))
+    other = named(look_at(Script(message={"content": "brindlemoor"})), "other")
+    hidden = record.without_texts()
+    told = json.dumps(hidden.plain(), ensure_ascii=False)
+    assert [word for word in ("glimmerwort", "quorblex", "wards") if word in told] == []
+
+    def statuses(a: ProbeRecord, b: ProbeRecord) -> list[tuple[str, str]]:
+        return [(finding.code, finding.status) for finding in compare_records(a, b)]
+
+    assert statuses(hidden, named(hidden, "twin")) == statuses(record, named(record, "twin"))
+    assert statuses(hidden, other.without_texts()) == statuses(record, other)
+    assert [f.code for f in hidden.bad] == [f.code for f in record.bad]
