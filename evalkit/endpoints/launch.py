@@ -157,7 +157,9 @@ class LaunchEndpoint:
 
     async def _ask(self, act: Callable[[OpenAIEndpoint], Awaitable[T]]) -> T:
         while True:
-            server = self._running()
+            # While a dead server is replaced there is none.
+            async with self._mending:
+                server = self._running()
             try:
                 return await act(server.client)
             except (ConnectError, CutBody, ServerError, Timeout):
