@@ -18,7 +18,7 @@ import re
 
 from evalkit.scoring.checks_base import Kwargs, check, holds, quotes_of
 from evalkit.scoring.checks_language import is_in
-from evalkit.scoring.checks_text import capital_word_count, sentence_count, word_count
+from evalkit.scoring.checks_text import capital_word_count, sentence_count, word_count, word_counts
 from evalkit.scoring.scripts import han_count
 
 _OPTIONS = ("My answer is yes.", "My answer is no.", "My answer is maybe.")
@@ -66,7 +66,9 @@ def _found(word: str, text: str) -> bool:
 
 @check("length_constraints:number_words")
 def _words(text: str, kw: Kwargs) -> bool:
-    return holds(word_count(text), kw["relation"], kw["num_words"])
+    # IFEval has no exact counts; where one is asked for, either way to count words will do.
+    counts = word_counts(text) if kw["relation"] == "exactly" else (word_count(text),)
+    return any(holds(count, kw["relation"], kw["num_words"]) for count in counts)
 
 
 @check("length_constraints:number_sentences")

@@ -35,7 +35,7 @@ from typing import Any
 from evalkit.scoring.checks_base import Kwargs, check, holds, nonempty_lines, quotes_of
 from evalkit.scoring.checks_ifeval import unfenced_json
 from evalkit.scoring.checks_language import is_in
-from evalkit.scoring.checks_text import word_count
+from evalkit.scoring.checks_text import word_counts
 from evalkit.scoring.scripts import han_count
 
 _QUESTION = re.compile(r"[?？]")
@@ -89,8 +89,10 @@ def _blocks(text: str, kw: Kwargs) -> bool:
 
 @check("length_constraints:words_per_line")
 def _words_per_line(text: str, kw: Kwargs) -> bool:
-    lines = nonempty_lines(text)
-    return all(holds(word_count(line), kw["relation"], kw["num_words"]) for line in lines)
+    def follows(line: str) -> bool:
+        return any(holds(n, kw["relation"], kw["num_words"]) for n in word_counts(line))
+
+    return all(map(follows, nonempty_lines(text)))
 
 
 @check("length_constraints:characters_per_line")
@@ -225,8 +227,8 @@ def _no_digits(text: str, _: Kwargs) -> bool:
 
 @check("change_case:title_case")
 def _title_case(text: str, _: Kwargs) -> bool:
-    # The letter behind an apostrophe begins no word.
-    first = re.findall(r"(?<![\w'’])[^\W\d_]", text)
+    # The letter behind an apostrophe or a hyphen begins no word.
+    first = re.findall(r"(?<![\w'’-])[^\W\d_]", text)
     return bool(first) and not any(letter.islower() for letter in first)
 
 

@@ -23,6 +23,7 @@ _WORD_BORDER = re.compile(r"[)\";}\]*:@'({\[!?`&#]|-{2,}")
 _REALIGNED = re.compile(r"[\"')\]}]+?(?:\s+|(?=--)|$)")
 _CHINESE_END = re.compile(r"[。！？]+[”’」』）)\"']*")
 _NUMBER = re.compile(r"-?[.,]?\d[\d,.\-]*")
+_WHOLE_WORD = re.compile(r"\w+(?:['’-]\w+)*")
 _NOT_IN_WORDS = re.compile(r"[\s;@#$%&?!*()\[\]{}<>\"“”«»‘’„`\u2012-\u2015:]+|,(?!\d)|--|\.{2,}")
 _CLITIC = re.compile(r"(?:'(?:[SMDsmd]|LL|RE|VE|ll|re|ve)|N'T|n't)$")
 
@@ -30,6 +31,11 @@ _CLITIC = re.compile(r"(?:'(?:[SMDsmd]|LL|RE|VE|ll|re|ve)|N'T|n't)$")
 def word_count(text: str) -> int:
     """Count runs of letters, digits and underscores."""
     return sum(1 for _ in re.finditer(r"\w+", text))
+
+
+def word_counts(text: str) -> frozenset[int]:
+    """Return the ways to count words: as IFEval does, and with "don't" and "well-known" whole."""
+    return frozenset({word_count(text), sum(1 for _ in _WHOLE_WORD.finditer(text))})
 
 
 def capital_word_count(text: str) -> int:
