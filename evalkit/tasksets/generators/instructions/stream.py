@@ -49,6 +49,23 @@ _LEVELS: tuple[tuple[Level, tuple[int, ...]], ...] = (
     ("medium", (2,)),
     ("hard", (3, 4)),
 )
+# What a text follows that was hardly told to: most easy prompts are of these, so that a very
+# small model is not at zero.
+_GENTLE = frozenset(
+    {
+        "keywords:existence",
+        "keywords:forbidden_words",
+        "keywords:letter_frequency",
+        "keywords:word_order",
+        "length_constraints:number_words",
+        "length_constraints:number_characters",
+        "length_constraints:number_sentences",
+        "length_constraints:word_length",
+        "punctuation:no_comma",
+        "punctuation:no_digits",
+        "punctuation:forbidden_marks",
+    }
+)
 _CATEGORIES = {
     "keywords": "keywords",
     "length_constraints": "length",
@@ -75,13 +92,17 @@ class Composed:
 def generate(language: Language, seed: int, options: Mapping[str, Any]) -> Iterator[Draft]:
     """Make requests without end; there are no options.
 
-    A round leads with every kind once at every level, in a new order each round. An easy
-    prompt has one instruction, a medium one two, a hard one three or four.
+    A round leads with every kind once at the medium and the hard level, and as often at the
+    easy one, there with more of the gentle kinds; in a new order each round. An easy prompt has
+    one instruction, a medium one two, a hard one three or four.
     """
     rng = random.Random(f"instructions/{language}/{seed}")
     spoken = [kind for kind in KINDS if language in kind.languages]
+    gentle = [kind for kind in spoken if kind.id in _GENTLE]
     while True:
-        leads = [(kind, *level) for kind in spoken for level in _LEVELS]
+        easy = rng.sample([*spoken, *gentle * 3], len(spoken))
+        leads = [(kind, *_LEVELS[0]) for kind in easy]
+        leads += [(kind, *level) for kind in spoken for level in _LEVELS[1:]]
         rng.shuffle(leads)
         for lead, level, sizes in leads:
             chosen = _companions(rng, lead, spoken, rng.choice(sizes))
