@@ -91,10 +91,11 @@ def language_of(text: str) -> str | None:
     if counts["kana"] > 0.1 * counts["han"]:
         counts["kana"] += counts.pop("han", 0)
     script = max(counts, key=lambda name: counts[name])
+    tokens = _TOKEN.findall(text.lower())
     if script == "latin":
-        return _latin(_TOKEN.findall(text.lower()))
+        return _latin(tokens)
     # Each word once, so that a loop does not outvote the rest.
-    return _by_words([*dict.fromkeys(_TOKEN.findall(text))], script) or _BY_SCRIPT[script]
+    return _by_words([*dict.fromkeys(tokens)], script) or _BY_SCRIPT[script]
 
 
 def _by_words(tokens: list[str], script: str) -> str | None:

@@ -48,8 +48,10 @@ def measure(data: Path) -> list[Row]:
     checked = [c for c in compared if c.reason == "unexplained"]
     rows.append(_row("all kinds that need no language and no random letter", checked, 1.0))
     languages = [c for c in compared if c.instruction in BY_LANGUAGE]
+    letters = [c for c in compared if c.reason == "random letter"]
+    rows.append(_named("letters that are none, of which IFEval draws one at random", letters))
     rows += [
-        _row(f"`{kind}`", [c for c in languages if c.instruction == kind])
+        _named(f"`{kind}`", [c for c in languages if c.instruction == kind])
         for kind in sorted(BY_LANGUAGE)
     ]
     rows += [
@@ -65,6 +67,13 @@ def _row(name: str, compared: list[Compared], least: float | None = None) -> Row
     return Row(
         name, len(compared), len(compared) - len(differ), least, dict(sorted(reasons.items()))
     )
+
+
+def _named(name: str, compared: list[Compared]) -> Row:
+    """Make a row whose differences name the prompts that they stand at, by IFEval's keys."""
+    differ = Counter((c.reason, c.key) for c in compared if c.ours != c.official)
+    reasons = {f"{reason} at {key}": n for (reason, key), n in sorted(differ.items())}
+    return Row(name, len(compared), len(compared) - differ.total(), None, reasons)
 
 
 def _compared(folder: Path) -> Iterator[Compared]:
