@@ -292,6 +292,7 @@ KINDS: Mapping[str, Callable[[random.Random, Parameters], Any]] = {
     "letters": _string("aaabbc", 0, 10),
     "letters_short": _string("abc", 0, 5),
     "anagram": _string("aab", 0, 4),
+    "word1": lambda rng, _: rng.choice(_WORDS),
     "word": lambda rng, _: rng.choice(_WORDS) * rng.randint(0, 2),
     "text": _text,
     "text1": lambda rng, _: " ".join(_words(rng, 1, 4)),

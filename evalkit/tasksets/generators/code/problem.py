@@ -21,7 +21,7 @@ from evalkit.tasksets.generators.base import Level
 from evalkit.types import Language
 
 FOLDER = "code-fresh"
-CATEGORIES = ("numbers", "lists", "strings", "records")
+CATEGORIES = ("basics", "numbers", "lists", "strings", "records")
 Parameters = Mapping[str, Any]
 
 
