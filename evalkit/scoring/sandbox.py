@@ -162,20 +162,27 @@ def _frames(
 def _run(frames: bytes, limits: Limits) -> dict[str, Any]:
     """Have a fork server run two frames; return the first frame that came back.
 
+    A server that is gone says nothing of the program: another one is asked, once.
+
     Raises:
-        SandboxError: When no server can be started, or it does not answer.
+        SandboxError: When no server can be started, or none answers.
     """
-    try:
-        with POOL.server(level()) as server:
-            report = _exchange(server, frames, limits.wall_seconds)
-            if not is_own_world(tuple(report.get("layers", ()))) and server.layers[0] != "limits":
-                raise _Spent(report)
-            return report
-    except _Spent as spent:
-        # Whatever it left behind ends with its server.
-        return spent.report
-    except (OSError, ValueError) as error:
-        raise SandboxError(f"The sandbox failed: {error}.", hint="Score again.") from error
+    for last in (False, True):
+        try:
+            with POOL.server(level()) as server:
+                report = _exchange(server, frames, limits.wall_seconds)
+                if not report:
+                    raise ConnectionResetError("it ended without a word")
+                if not (is_own_world(report.get("layers")) or server.layers[0] == "limits"):
+                    raise _Spent(report)
+                return report
+        except _Spent as spent:
+            # Whatever it left behind ends with its server.
+            return spent.report
+        except (OSError, ValueError) as error:
+            if last or isinstance(error, TimeoutError):
+                raise SandboxError(f"The sandbox failed: {error}.", hint="Score again.") from error
+    raise AssertionError
 
 
 class _Spent(Exception):

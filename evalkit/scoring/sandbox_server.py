@@ -25,7 +25,7 @@ import sys
 import sysconfig
 import tempfile
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -184,9 +184,9 @@ class Pool:
         self._idle = []
 
 
-def is_own_world(layers: tuple[str, ...]) -> bool:
-    """Say whether a run could leave nothing behind in its server."""
-    return set(layers) >= _OWN_WORLD
+def is_own_world(layers: Sequence[str] | None) -> bool:
+    """Say whether a run left nothing behind in its server; one without layers died in it."""
+    return layers is not None and set(layers) >= _OWN_WORLD
 
 
 def _command(name: str) -> list[str]:
