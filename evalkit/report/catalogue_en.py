@@ -279,6 +279,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "flag.wrong_language": "wrong language",
     "flag.bad_format": "bad format",
     "flag.refused": "refused",
+    "flag.extractors_disagree": "extractors disagree",
     "cause.truncated": "truncated",
     "cause.empty": "empty",
     "cause.loop": "loop",

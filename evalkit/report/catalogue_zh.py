@@ -266,6 +266,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "flag.wrong_language": "语言不符",
     "flag.bad_format": "格式错误",
     "flag.refused": "拒答",
+    "flag.extractors_disagree": "两种提取不一致",
     "cause.truncated": "截断",
     "cause.empty": "空白",
     "cause.loop": "循环",

@@ -61,7 +61,7 @@ class FactsScorer:
     """Scores closed-book and grounded short answers in three outcomes."""
 
     name: str = "facts"
-    version: int = 2
+    version: int = 3
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer."""

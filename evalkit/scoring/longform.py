@@ -59,7 +59,7 @@ class LongformScorer:
     """Checks a text against its sheet: facts kept, contradicted, invented."""
 
     name: str = "longform"
-    version: int = 1
+    version: int = 2
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one text; its value is 1 when it is correct, else 0."""

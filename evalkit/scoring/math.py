@@ -1,26 +1,28 @@
-r"""Word problems with one exact number as their answer.
+r"""Problems with one exact answer: a number, or an expression in LaTeX.
 
-The answer is read from the first of these that holds a number: what follows the last
-`####`, the last `\boxed{}`, the last "answer is" (答案是), the last bold text, the whole
-reply. In the first four the number after the last `=` counts, else the first; in the
-whole reply the last one counts. It is compared as an exact fraction: 0.5, 1/2, ½ and
-50% are one number, and 250 cm is 2.5 m.
+A number is read from the first mark of a final answer that one follows (`extraction`), else
+it is the last one of the reply. After a mark the number past the last `=` counts, else the
+first. It is compared as an exact fraction: 0.5, 1/2, ½ and 50% are one number, and 250 cm
+is 2.5 m. The second extractor is the last number of the reply, whatever the marks.
 
-Target: `value` (string: integer, decimal or fraction); optional `unit` (a known unit: an
-answer in another unit of the same kind is converted, one of another kind is wrong);
-optional `percent` (true: the question asks for a percentage, so `50` and `50%` are right
-and `0.5` is not).
+Target: `value` (string: integer, decimal, fraction or percentage); optional `unit` (a known
+unit: an answer in another unit of the same kind is converted, one of another kind is wrong);
+optional `percent` (true, as with a `value` of `50%`: the question asks for a percentage, so
+`50` and `50%` are right and `0.5` is not; false: it does not, so `50%` is 0.5; left out:
+where the question asks for a percentage, `50%` is both). Or, in place of all these,
+`expression` (string: LaTeX without `$`, see `latex_answers`).
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
 from evalkit.scoring.abstention import read_stance
 from evalkit.scoring.base import SCORERS, Judgement
+from evalkit.scoring.extraction import stated_answers
+from evalkit.scoring.latex_answers import judge_expression
 from evalkit.scoring.numbers import (
     Number,
     find_number_words,
@@ -30,57 +32,74 @@ from evalkit.scoring.numbers import (
 )
 from evalkit.scoring.text import clip
 from evalkit.scoring.units import conversion, unit_at
-from evalkit.types import Language, Outcome, Sample
+from evalkit.types import Flag, Language, Outcome, Sample
 
-_SEGMENT_CHARS = 120
-_HASHES = re.compile(r"####")
-_BOXED = re.compile(r"\\boxed\s{0,3}\{")
-_ANSWER = re.compile(
-    r"\banswer(?:\s(?:is|was|would be|equals)\b|\s?[:=])|答案\s?(?:是|为|[:：=])|答\s?[:：]",
-    re.IGNORECASE,
-)
-_BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
+_ASKS_PERCENT = re.compile(r"percent|百分|what %|how many %|几%|多少%", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
 class Extracted:
-    """The number that an answer comes to, its unit if one is written, and where it was read."""
+    """The number that an answer comes to.
+
+    Attributes:
+        number: Exact.
+        unit: The known unit behind it, if one is written.
+        source: Where it was read.
+        last: What the second extractor reads.
+    """
 
     number: Number
     unit: str | None
     source: str
+    last: Number
+
+    @property
+    def disputed(self) -> bool:
+        """Whether the two extractors read different numbers."""
+        return self.number.value != self.last.value
 
 
 @dataclass(frozen=True, slots=True)
 class MathScorer:
-    """Compares the final number of an answer with the target, exactly."""
+    """Compares the final number or expression of an answer with the target, exactly."""
 
     name: str = "math"
-    version: int = 1
+    version: int = 2
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
-        """Score one answer; it is unscored when it holds no number and does not decline."""
-        extracted = extract_answer(text, sample.language)
-        if extracted is None and _declines(sample, text):
+        """Score one answer; it is unscored when there is nothing in it and it does not decline."""
+        if "expression" in sample.target:
+            judgement = judge_expression(sample.target["expression"], text)
+        else:
+            judgement = _judge_number(sample, text)
+        if judgement.outcome is None and _declines(sample, text):
             return Judgement(Outcome.ABSTAINED, 0.0, None, "declines to answer")
-        if extracted is None:
-            return Judgement.unscored("extraction", "no number in the answer")
-        expected = parse_number(sample.target["value"])
-        unit = sample.target.get("unit")
-        percent = bool(sample.target.get("percent", False))
-        right = _equal(extracted, expected, unit, percent=percent) and not _restates(
-            extracted, expected, sample.messages[-1].content
-        )
-        wanted = f"{sample.target['value']}{f' {unit}' if unit else ''}"
-        return Judgement(
-            outcome=Outcome.CORRECT if right else Outcome.INCORRECT,
-            value=float(right),
-            answer=extracted.number.text
-            if extracted.unit is None
-            else f"{extracted.number.text} {extracted.unit}",
-            explanation=f"read from {extracted.source}; "
-            f"{'equals' if right else 'expected'} {wanted}",
-        )
+        return judgement
+
+
+def _judge_number(sample: Sample, text: str) -> Judgement:
+    extracted = extract_answer(text, sample.language)
+    if extracted is None:
+        return Judgement.unscored("extraction", "no number in the answer")
+    written = sample.target["value"].strip()
+    expected = parse_number(written.removesuffix("%"))
+    percent = sample.target.get("percent", True if written.endswith("%") else None)
+    unit = sample.target.get("unit")
+    question = sample.messages[-1].content
+    right = not _restates(extracted, expected, question) and (
+        _equal(extracted, expected, unit, percent=bool(percent))
+        or (percent is None and _is_percentage(extracted, expected, question))
+    )
+    wanted = f"{written}{f' {unit}' if unit else ''}"
+    return Judgement(
+        outcome=Outcome.CORRECT if right else Outcome.INCORRECT,
+        value=float(right),
+        answer=extracted.number.text
+        if extracted.unit is None
+        else f"{extracted.number.text} {extracted.unit}",
+        explanation=f"read from {extracted.source}; {'equals' if right else 'expected'} {wanted}",
+        flags=(Flag.EXTRACTORS_DISAGREE,) if extracted.disputed else (),
+    )
 
 
 def _declines(sample: Sample, text: str) -> bool:
@@ -90,50 +109,15 @@ def _declines(sample: Sample, text: str) -> bool:
 def extract_answer(text: str, language: Language) -> Extracted | None:
     """Return the final number of an answer, or `None` when there is no number in it."""
     folded = fold_numbers(clip(text))
-    for source, segments in _MARKED.items():
-        for segment in segments(folded):
-            number = _first_or_result(segment, language)
-            if number is not None:
-                return Extracted(number, unit_at(segment, number.end), source)
     numbers = _numbers(folded, language)
     if not numbers:
         return None
-    return Extracted(numbers[-1], unit_at(folded, numbers[-1].end), "the last number")
-
-
-def _after(pattern: re.Pattern[str]) -> Callable[[str], Iterator[str]]:
-    """Return a function that cuts out what follows the last match, to the end of its line."""
-
-    def segments(text: str) -> Iterator[str]:
-        matches = list(pattern.finditer(text))
-        if matches:
-            end = matches[-1].end()
-            yield text[end : end + _SEGMENT_CHARS].lstrip().partition("\n")[0]
-
-    return segments
-
-
-def _bold(text: str) -> Iterator[str]:
-    yield from reversed([match[1] for match in _BOLD.finditer(text)])
-
-
-def _boxed(text: str) -> Iterator[str]:
-    for segment in _after(_BOXED)(text):
-        depth = 1
-        for at, character in enumerate(segment):
-            depth += (character == "{") - (character == "}")
-            if depth == 0:
-                yield segment[:at]
-                return
-        yield segment
-
-
-_MARKED: dict[str, Callable[[str], Iterator[str]]] = {
-    "####": _after(_HASHES),
-    "\\boxed": _boxed,
-    "the stated answer": _after(_ANSWER),
-    "the bold text": _bold,
-}
+    last = numbers[-1]
+    for source, segment in stated_answers(folded):
+        number = _first_or_result(segment, language)
+        if number is not None:
+            return Extracted(number, unit_at(segment, number.end), source, last)
+    return Extracted(last, unit_at(folded, last.end), "the last number", last)
 
 
 def _first_or_result(segment: str, language: Language) -> Number | None:
@@ -161,6 +145,15 @@ def _equal(extracted: Extracted, expected: Fraction, unit: str | None, *, percen
         return value == expected
     factor = conversion(extracted.unit, unit)
     return factor is not None and value * factor == expected
+
+
+def _is_percentage(extracted: Extracted, expected: Fraction, question: str) -> bool:
+    """Say whether `50%` answers a question for a percentage whose target is a bare 50."""
+    return (
+        extracted.number.percent
+        and extracted.number.value == expected
+        and _ASKS_PERCENT.search(question) is not None
+    )
 
 
 def _restates(extracted: Extracted, expected: Fraction, question: str) -> bool:

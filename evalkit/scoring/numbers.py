@@ -28,20 +28,27 @@ _FOLD = str.maketrans(
     | {"\u2212": "-", "\u2011": "-", "\u2044": "/", "\u202f": "\u00a0", "\u2009": "\u00a0"}
 )
 _LATEX_FRACTION = re.compile(
-    r"\\[dt]?frac\s{0,3}\{\s{0,3}(\d{1,40})\s{0,3}\}\s{0,3}\{\s{0,3}(\d{1,40})\s{0,3}\}"
+    r"(?P<sign>-[ ]?)?\\[cdt]?frac(?:"
+    r"\s{0,3}\{\s{0,3}(?P<inner>-?)(?P<above>\d{1,40})\s{0,3}\}"
+    r"\s{0,3}\{\s{0,3}(?P<below>\d{1,40})\s{0,3}\}"
+    r"|\s?(?P<short>\d)\s?(?P<shorter>\d))"
 )
+_CHINESE_DIGIT_FRACTION = re.compile(r"(?P<below>\d{1,9}|百)分之(?P<above>\d{1,9}(?:\.\d{1,9})?)")
 _LATEX_SEPARATOR = re.compile(r"(?<=\d)(?:\{,\}|\\,)(?=\d)")
 
 _INTEGER = r"\d{1,3}(?:[,\u00a0]\d{3})+(?!\d)|\d+"
 _NUMBER = re.compile(
-    r"(?<![A-Za-z_\d.])(?P<sign>(?<![A-Za-z\d)\]%])-(?:[$¥€£][ ]?)?(?=[\d.])|负)?"
+    r"(?<![A-Za-z_\d.])(?P<sign>(?<![A-Za-z\d)\]%])-(?:[$¥€£][ ]?)?(?=[\d.])|负|\b[Nn]egative[ ])?"
     rf"(?:(?P<whole>{_INTEGER})(?P<decimals>\.\d+)?|(?P<bare>\.\d+))"
     r"(?:[ ]{1,2}(?P<mixed>\d{1,9}/\d{1,9})(?![\d/]))?"
-    r"(?:[ ]?/[ ]?(?P<below>\d{1,40})(?![\d/.,]\d|\d))?",
+    r"(?:[ ]?/[ ]?(?P<below>\d{1,40})(?![\d/.,]\d|\d))?"
+    r"(?:(?:[ ]?(?:[x*×⋅·]|\\times|\\cdot)[ ]?10[ ]?(?:\^|\*\*)[ ]?\{?|[eE](?=[-+]?\d{1,2}\b))"
+    r"(?P<power>[-+]?\d{1,2})(?!\d)\}?)?",
     re.ASCII,
 )
 _AFTER = re.compile(
-    r"[ ]?(?P<percent>%|percent\b|per cent\b)|(?P<ordinal>st|nd|rd|th)\b|[ ]?(?P<scale>[万亿])",
+    r"[ ]?(?P<percent>%|percent\b|per cent\b)|(?P<ordinal>st|nd|rd|th)\b"
+    r"|[ ]?(?P<scale>百万|千万|万亿|[万亿]|(?:hundred|thousand|million|billion|trillion)\b)",
     re.ASCII,
 )
 _LIST_MARKER = re.compile(r"[.)、:][* ]{1,4}\S")
@@ -55,10 +62,18 @@ _ENGLISH_UNITS = {
     "nineteen": 19, "twenty": 20, "thirty": 30, "forty": 40, "fifty": 50, "sixty": 60,
     "seventy": 70, "eighty": 80, "ninety": 90,
 }  # fmt: skip
-_ENGLISH_SCALES = {"hundred": 100, "thousand": 1_000, "million": 1_000_000}
+_ENGLISH_SCALES = {
+    "hundred": 100, "thousand": 1_000, "million": 10**6, "billion": 10**9, "trillion": 10**12,
+}  # fmt: skip
+_ENGLISH_PARTS = {
+    "half": 2, "halves": 2, "third": 3, "quarter": 4, "fourth": 4, "fifth": 5, "sixth": 6,
+    "seventh": 7, "eighth": 8, "ninth": 9, "tenth": 10,
+}  # fmt: skip
 _ENGLISH_WORD = "|".join(sorted([*_ENGLISH_UNITS, *_ENGLISH_SCALES], key=len, reverse=True))
 _ENGLISH = re.compile(
-    rf"\b(?:{_ENGLISH_WORD})\b(?:(?:[ -]| and )(?:{_ENGLISH_WORD})\b){{0,12}}", re.IGNORECASE
+    rf"\b(?:{_ENGLISH_WORD})\b(?:(?:[ -]| and )(?:{_ENGLISH_WORD})\b){{0,12}}"
+    rf"(?:[ -](?P<part>{'|'.join(_ENGLISH_PARTS)})s?\b)?",
+    re.IGNORECASE,
 )
 _CHINESE_DIGITS = {word: value for value, word in enumerate("零一二三四五六七八九")} | {
     "〇": 0,
@@ -66,6 +81,7 @@ _CHINESE_DIGITS = {word: value for value, word in enumerate("零一二三四五�
 }
 _CHINESE_SCALES = {"十": 10, "百": 100, "千": 1_000}
 _CHINESE_MYRIADS = {"万": 10_000, "亿": 100_000_000}
+_SCALES = _ENGLISH_SCALES | _CHINESE_MYRIADS | {"百万": 10**6, "千万": 10**7, "万亿": 10**12}
 _CHINESE_NUMERAL = "[零〇一二两三四五六七八九十百千万亿]{1,20}"
 _CHINESE = re.compile(
     rf"(?P<numeral>{_CHINESE_NUMERAL})(?:点(?P<decimals>[零〇一二三四五六七八九]{{1,12}}))?"
@@ -104,8 +120,22 @@ class Number:
 
 def fold_numbers(text: str) -> str:
     """Return the text with full-width digits, vulgar and LaTeX fractions made plain."""
-    folded = _LATEX_SEPARATOR.sub(",", fold_width(text).translate(_FOLD))
-    return _LATEX_FRACTION.sub(r" \1/\2 ", folded)
+    folded = fold_width(text).translate(_FOLD).replace("\\%", "%").replace("\\$", "$")
+    folded = _LATEX_FRACTION.sub(_plain_fraction, _LATEX_SEPARATOR.sub(",", folded))
+    return _CHINESE_DIGIT_FRACTION.sub(_plain_chinese_fraction, folded)
+
+
+def _plain_fraction(match: re.Match[str]) -> str:
+    above, below = match["above"] or match["short"], match["below"] or match["shorter"]
+    negative = (match["sign"] is not None) != bool(match["inner"])
+    return f"{'-' if negative else ' '}{above}/{below} "
+
+
+def _plain_chinese_fraction(match: re.Match[str]) -> str:
+    if match["below"] == "百":
+        return f" {match['above']}% "
+    # A numerator with decimals makes no plain fraction.
+    return f" {match['above']}/{match['below']} " if match["above"].isdigit() else match.group()
 
 
 def find_numbers(text: str) -> list[Number]:
@@ -143,7 +173,7 @@ def _read(text: str, match: re.Match[str]) -> Number | None:
         percent, ordinal = after["percent"] is not None, after["ordinal"] is not None
         end = after.end()
         if after["scale"] is not None:
-            value *= _CHINESE_MYRIADS[after["scale"]]
+            value *= _SCALES[after["scale"]]
     if match["sign"] is not None:
         value = -value
     return Number(
@@ -162,7 +192,7 @@ def _value(match: re.Match[str]) -> Fraction | None:
     decimals = match["decimals"] or match["bare"] or ""
     if len(written) > MAX_DIGITS or len(decimals) > MAX_DIGITS:
         return None
-    value = Fraction(written + decimals)
+    value = Fraction(written + decimals) * Fraction(10) ** int(match["power"] or 0)
     if match["mixed"] is not None:
         above, below = (int(part) for part in match["mixed"].split("/"))
         return value + Fraction(above, below) if below else None
@@ -184,10 +214,14 @@ def _is_marker(text: str, match: re.Match[str]) -> bool:
 
 def _english_words(text: str) -> Iterator[Number]:
     for match in _ENGLISH.finditer(text):
-        words = [word for word in re.split(r"[ -]", match.group().lower()) if word != "and"]
+        part = match["part"]
+        spelled = match.group() if part is None else text[match.start() : match.start("part") - 1]
+        words = [word for word in re.split(r"[ -]", spelled.lower()) if word != "and"]
         if words == ["one"] and text[match.end() : match.end() + 4].lower() == " of ":
             continue
-        yield Number(Fraction(_english_value(words)), match.group(), match.start(), match.end())
+        below = 1 if part is None else _ENGLISH_PARTS[part.lower()]
+        value = Fraction(_english_value(words), below)
+        yield Number(value, match.group(), match.start(), match.end())
 
 
 def _english_value(words: list[str]) -> int:

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from evalkit.scoring.base import SCORERS
 from evalkit.scoring.math import MathScorer, extract_answer
-from evalkit.types import Family, Language, Message, Outcome, Sample
+from evalkit.types import Family, Flag, Language, Message, Outcome, Sample
 from tests.scoring.samples import make_sample
 
 SCORER = MathScorer()
@@ -32,6 +32,12 @@ def test_it_is_registered_under_its_name() -> None:
         ("The answer is 12 apples, not 7.", "the stated answer", "12"),
         ("The answer is 3 + 4 = 7 apples.", "the stated answer", "7"),
         ("Answer: $1,250.50", "the stated answer", "1250.50"),
+        ("Answer: The total of the 3 boxes is 12 kg.", "the stated answer", "12"),
+        ("So 4.\nA: 5", "the stated answer", "5"),
+        ("Final Answer: The final answer is 5. I hope it is correct.", "the final answer", "5"),
+        (r"it is \boxed{-\dfrac{1}{2}}", "\\boxed", "-1/2"),
+        ("The answer is 3 x 10^4.", "the stated answer", "30000"),
+        ("She has three quarters of it.", "the last number", "3/4"),
         ("The answer is 4. No: the answer is 5.", "the stated answer", "5"),
         ("It costs **30** dollars for 10.", "the bold text", "30"),
         ("She has 3, then 2 more: 5 apples.", "the last number", "5"),
@@ -53,6 +59,10 @@ def test_english_extraction(text: str, source: str, value: str) -> None:
         ("一共有十二个。", "12"),
         ("他吃了三分之一。", "1/3"),
         ("答案是二十四", "24"),
+        ("答案应该是24", "24"),
+        ("答案是4分之3", "3/4"),
+        ("答案是百分之50", "1/2"),
+        ("共3百万元", "3000000"),
         ("先算3×4=12，再加5，得17", "17"),
     ],
 )
@@ -71,6 +81,24 @@ def test_a_percentage_that_is_asked_for_is_no_fraction() -> None:
     assert right("25%", "25", percent=True)
     assert right("The answer is 25.", "25", percent=True)
     assert not right("The answer is 0.25.", "25", percent=True)
+
+
+def test_a_percentage_may_be_told_by_the_question_or_by_the_target() -> None:
+    asked = "What percentage of the 40 cars is red?"
+    assert right("25%", "25", prompt=asked)
+    assert right("25%", "0.25", prompt=asked)
+    assert not right("0.25", "25", prompt=asked)
+    assert not right("25%", "25", prompt=asked, percent=False)
+    assert not right("25%", "25", prompt="How many cars are red?")
+    assert right("25%", "25%")
+    assert not right("0.25", "25%")
+
+
+def test_the_last_number_is_a_second_opinion() -> None:
+    sample = make_sample(Family.MATH, {"value": "5"})
+    assert SCORER(sample, "2 + 3 = 5\n#### 5").flags == ()
+    disputed = SCORER(sample, "The answer is 5, which is 2 less than 7.")
+    assert (disputed.outcome, disputed.flags) == (Outcome.CORRECT, (Flag.EXTRACTORS_DISAGREE,))
 
 
 def test_units_of_the_same_kind_are_converted_and_others_are_wrong() -> None:

@@ -36,6 +36,14 @@ def values(text: str) -> list[Fraction]:
         ("共12个", ["12"]),
         ("H2O, x3, v1_2", []),
         ("11/2", ["11/2"]),
+        (r"-\frac{1}{2}, \frac{-1}{2}, \frac34", ["-1/2", "-1/2", "3/4"]),
+        (r"2\frac{1}{2}", ["5/2"]),
+        (r"50\% of \$30", ["50", "30"]),
+        (r"3 \times 10^{5} and 1.5e-3 and 2×10^3", ["300000", "0.0015", "2000"]),
+        ("3 x 10 and 5 million and 2 thousand", ["3", "10", "5000000", "2000"]),
+        ("negative 4", ["-4"]),
+        ("4分之3, 百分之12.5", ["3/4", "12.5"]),
+        ("3百万, 2千万, 1万亿, 3千米", ["3000000", "20000000", "1000000000000", "3"]),
         ("5/0", []),
     ],
 )
@@ -50,11 +58,14 @@ def test_digits(text: str, expected: list[str]) -> None:
         ("twenty-four or seven", [24, 7]),
         ("two thousand five hundred", [2500]),
         ("one of them has nine", [9]),
+        ("three billion", [3 * 10**9]),
+        ("three quarters, two-thirds and one half", ["3/4", "2/3", "1/2"]),
         ("often, bone, tenfold", []),
     ],
 )
-def test_english_words(text: str, expected: list[int]) -> None:
-    assert [number.value for number in find_number_words(text, "en")] == expected
+def test_english_words(text: str, expected: list[int | str]) -> None:
+    found = [number.value for number in find_number_words(text, "en")]
+    assert found == [Fraction(value) for value in expected]
 
 
 @pytest.mark.parametrize(
