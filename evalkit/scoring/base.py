@@ -63,5 +63,6 @@ SCORERS: Registry[Scorer] = Registry(
         "code": "evalkit.scoring.code",
         "longform": "evalkit.scoring.longform",
         "math": "evalkit.scoring.math",
+        "choice": "evalkit.scoring.choice",
     },
 )
