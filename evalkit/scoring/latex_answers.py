@@ -30,6 +30,11 @@ from evalkit.scoring.text import clip
 from evalkit.types import Flag, Outcome
 
 _LISTED = re.compile(r"[$)] ?(?:,|;|and|or|和|或|、) ?(?:[$]|\\\()")
+_LETTERS = re.compile(r"[A-Za-z]")
+_PROSE = re.compile(
+    r"(?<![\\A-Za-z])(?!(?:sin|cos|tan|sec|csc|cot|log|exp|sqrt|min|max)\b)[A-Za-z]{3,}"
+    r"|\\text|\b(?:a|an|is|in|of|or|at|by|to|cm|mm|km|kg|am|pm)\b|[\u4e00-\u9fff]"
+)
 _TAIL = 20_000
 _HAS_VALUE = re.compile(r"[A-Za-z\d\u4e00-\u9fff]")
 
@@ -94,6 +99,9 @@ def _stated(text: str) -> _Found | None:
             first, *others = map(_unboxed, formulas)
             answer = ", ".join((first, *others)) if _LISTED.search(segment) else first
             return _Found(answer, source)
+        bare = segment.strip(" .*")
+        if _LETTERS.search(bare) and not _PROSE.search(bare):
+            return _Found(bare, source)
         numbers = find_numbers(fold_numbers(segment))
         if numbers:
             return _Found(numbers[0].text, source)
