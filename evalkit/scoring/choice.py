@@ -35,7 +35,6 @@ _ALONE = re.compile(
 _SEVERAL = re.compile(
     r"[A-J]{2,10}(?![A-Za-z])|[A-J](?:\s?(?:,|、|&|and|or|和|或|及|与)\s?[A-J](?![A-Za-z]))+"
 )
-_NEGATED = re.compile(r"\W*(?:not\b|不是|不为|并非)", re.IGNORECASE)
 _DENIED = re.compile(r"(?:\bnot|n't|不是|不选|排除)\s?(?:option\s?)?[*(]{0,3}$", re.IGNORECASE)
 _LEAD = re.compile(
     r"[\s*(\[{（【\"'“:：]*(?:(?:option|choice|选项|选择|选)\s?[*(（]{0,3})?", re.IGNORECASE
@@ -107,8 +106,6 @@ def _plain(text: str) -> str:
 
 def _read(text: str, known: str, options: Sequence[str]) -> _Read | None:
     for source, segment in stated_answers(text):
-        if _NEGATED.match(segment):
-            continue
         letters = _leading(segment, known)
         if letters is not None:
             return _Read(letters, source)

@@ -40,6 +40,7 @@ def test_right_answers_that_are_plainly_equal(gold: str, text: str) -> None:
     [
         ("x^2-1", r"\boxed{(x-1)(x+1)}"),
         (r"\frac{\sqrt{3}}{3}", r"\boxed{\frac{1}{\sqrt{3}}}"),
+        (r"\frac{\mathrm{e}-1}{\mathrm{e}}", r"\boxed{1 - \frac{1}{\mathrm{e}}}"),
         (r"2-2p", r"Thus $x-p=\boxed{2-2p}$."),
         (r"\left(3, \frac{\pi}{2}\right)", r"\boxed{(3, \pi/2)}"),
         (r"[0,7) \cup \{-1\}", r"$\boxed{\{-1\} \cup [0,7)}$"),
