@@ -15,7 +15,7 @@ from evalkit.scoring.judging import judge_all
 from evalkit.scoring.store import write_scores
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
-from evalkit.tasksets.jsonl import RUNS_CODE
+from evalkit.tasksets.head import RUNS_CODE
 from evalkit.types import REPEAT_EPOCH, Completion, Score
 
 

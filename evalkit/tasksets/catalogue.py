@@ -11,7 +11,8 @@ from evalkit.errors import TasksetError, UnknownNameError
 from evalkit.fingerprint import digest
 from evalkit.resources import resource_dir
 from evalkit.tasksets.drawing import StagedDraw, draw_units
-from evalkit.tasksets.jsonl import HEAD, load_folder, make_folder, read_head
+from evalkit.tasksets.head import HEAD, read_head
+from evalkit.tasksets.jsonl import ENDINGS, load_file, load_folder, make_folder
 from evalkit.tasksets.suites import SUITES, SuiteName, shares
 from evalkit.types import Family, Language, Sample, Taskset
 
@@ -52,16 +53,18 @@ def builtin_names() -> list[str]:
 
 
 def load_taskset(name: str, size: Size | None = None) -> Taskset:
-    """Load a taskset by its built-in name or by the path of its folder.
+    """Load a taskset by its name.
 
     Args:
-        name: A built-in name or a folder.
+        name: A built-in name, a folder, or one file with its head.
         size: How much a generator makes; what is written down is always whole.
 
     Raises:
-        UnknownNameError: With suggestions, when it is neither.
-        TasksetError: When the folder cannot be used.
+        UnknownNameError: With suggestions, when it is none of these.
+        TasksetError: When it cannot be used.
     """
+    if Path(name).suffix.lower() in ENDINGS and Path(name).is_file():
+        return load_file(Path(name))
     folder = find_folder(name)
     if read_head(folder).generator is None:
         return load_folder(folder)
@@ -81,10 +84,11 @@ def find_folder(name: str) -> Path:
     folder = Path(name)
     if folder.is_dir():
         return folder
-    if folder.exists() or "/" in name:
+    if folder.exists() or "/" in name or folder.suffix.lower() in ENDINGS:
         raise TasksetError(
-            f"'{name}' is not a taskset folder.",
-            hint=f"A taskset is a folder with {HEAD} and samples.jsonl.",
+            f"'{name}' is not a taskset folder or file.",
+            hint=f"A taskset is a folder with {HEAD} and samples, or one file that ends in "
+            f"{', '.join(ENDINGS)}.",
         )
     raise UnknownNameError("taskset", name, {*builtin_names(), *Family})
 

@@ -1,102 +1,57 @@
-"""Reading a taskset folder: `taskset.yaml` beside `samples.jsonl`, or a generator's recipe."""
+"""From a taskset's folder, its only file, or a generator's recipe to its samples."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from sys import intern
-from typing import Any, Literal
-
-import yaml
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
-from pydantic_core import from_json
+from typing import Any, TextIO
 
 from evalkit.errors import TasksetError
 from evalkit.fingerprint import digest_and_seal, digest_and_seal_rows
+from evalkit.tasksets.clusters import join_equal_prompts
 from evalkit.tasksets.generators.base import Made, take
-from evalkit.types import Family, Language, Message, Sample, Taskset
-from evalkit.yamlfile import explain_validation
+from evalkit.tasksets.head import HEAD, READING, RUNS_CODE, Head, parse_head, read_head
+from evalkit.tasksets.rows import Row, json_rows
+from evalkit.tasksets.tables import table_rows
+from evalkit.tasksets.textfile import open_text
+from evalkit.types import Language, Message, Sample, Taskset
 
-HEAD = "taskset.yaml"
-SAMPLES = "samples.jsonl"
-# Whatever a taskset says of itself, these scorers run what a model wrote.
-RUNS_CODE = frozenset({"code"})
+TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
+"""Endings of tables, and what separates their cells unless the head says otherwise."""
+FILES = ("samples.jsonl", "samples.csv", "samples.tsv")
+ENDINGS = (".jsonl", *TABLES)
+_FENCE = "---"
 _SHORT, _MEDIUM = 500, 4000
 _NO_METADATA: Mapping[str, Any] = {}
-
-
-class _Checked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Head(_Checked):
-    """What `taskset.yaml` may say. `{input}` in a template is replaced literally.
-
-    Attributes:
-        generator: Makes the samples, in place of `samples.jsonl`.
-        options: What that generator is told.
-        suites: Whether the taskset is part of the suites.
-    """
-
-    name: str = Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.-]*$")
-    version: int = Field(ge=1)
-    family: Family
-    description: str
-    scorer: str
-    max_tokens: int = Field(ge=1)
-    margin: float = Field(5.0, gt=0, lt=100)
-    measures_hallucination: bool = False
-    code: bool = False
-    system: dict[Language, str] = Field(default_factory=dict)
-    template: dict[Language, str] = Field(default_factory=dict)
-    generator: str | None = None
-    options: dict[str, Any] = Field(default_factory=dict)
-    suites: bool = True
-
-
-class _Turn(_Checked):
-    role: Literal["system", "user", "assistant"]
-    content: str
-
-
-class Row(_Checked):
-    """One line of `samples.jsonl`: `input` or `messages`, never both."""
-
-    id: str = Field(min_length=1)
-    language: Language
-    category: str = ""
-    input: str | None = None
-    messages: tuple[_Turn, ...] = ()
-    target: dict[str, Any]
-    cluster: str | None = None
-    metadata: dict[str, Any] = Field(default_factory=dict)
-
-
-def read_head(folder: Path) -> Head:
-    """Read and check `taskset.yaml`.
-
-    Raises:
-        TasksetError: Names the file and line.
-    """
-    return _read_head(folder / HEAD)
 
 
 def load_folder(folder: Path) -> Taskset:
     """Read and check a taskset folder whose samples are written down.
 
     Raises:
-        TasksetError: Names the file and line: missing file, broken YAML or JSON, unknown
-            key, duplicate id, or no sample at all.
+        TasksetError: Names the file and line: missing file, broken YAML, JSON or table,
+            unknown key, duplicate id, or no sample at all.
     """
     head = read_head(folder)
-    path = folder / SAMPLES
-    rows = ((_sample(head, row), row.model_dump(mode="json")) for row in _distinct_rows(path))
-    taskset = _taskset(head, folder, rows)
-    if not taskset.samples:
-        raise TasksetError(f"Taskset '{head.name}' is empty: '{path}' holds no sample.")
-    return taskset
+    path = _samples_file(folder)
+    with open_text(path, head.encoding, newline=_newline(path)) as lines:
+        return _written(head, path, folder, _rows(path, head, lines))
+
+
+def load_file(path: Path) -> Taskset:
+    """Read and check a taskset that is one file: YAML between two lines `---`, then rows.
+
+    Raises:
+        TasksetError: As `load_folder` does.
+    """
+    with open_text(path, newline=_newline(path)) as lines:
+        head, first = _front(path, lines)
+        if head.encoding is not None or head.generator is not None:
+            key = "encoding" if head.encoding is not None else "generator"
+            raise TasksetError(f"'{path}': only the {HEAD} of a folder may have '{key}'.")
+        return _written(head, path, path, _rows(path, head, lines, first))
 
 
 def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Taskset:
@@ -125,7 +80,72 @@ def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Tasks
     return replace(_taskset(head, folder, rows), seal=seal)
 
 
-def _taskset(head: Head, folder: Path, rows: Iterable[tuple[Sample, Any]]) -> Taskset:
+def _samples_file(folder: Path) -> Path:
+    found = [folder / name for name in FILES if (folder / name).exists()]
+    if not found:
+        raise TasksetError(
+            f"'{folder}' is not a taskset: it has no {FILES[0]}.",
+            hint=f"Its samples stand in one of {', '.join(FILES)}.",
+        )
+    if len(found) > 1:
+        raise TasksetError(
+            f"'{folder}' has both {found[0].name} and {found[1].name}.",
+            hint="Keep the one that holds the samples.",
+        )
+    return found[0]
+
+
+def _newline(path: Path) -> str:
+    # The records of a table end as its system writes them, those of JSON lines by a feed.
+    return "" if path.suffix.lower() in TABLES else "\n"
+
+
+def _rows(path: Path, head: Head, lines: Iterable[str], first: int = 1) -> Iterator[Row]:
+    """Yield rows, unless an id stands there twice."""
+    ending, file = path.suffix.lower(), f"'{path}'"
+    if ending in TABLES:
+        delimiter = head.delimiter or TABLES[ending]
+        rows = table_rows(lines, head, file, delimiter=delimiter, first=first)
+    else:
+        rows = json_rows(lines, head, file, first)
+    seen: dict[str, int] = {}
+    for number, row in rows:
+        if row.id in seen:
+            raise TasksetError(
+                f"{file} line {number}: id '{row.id}' stands already in line {seen[row.id]}.",
+                hint="Give every sample an id of its own.",
+            )
+        seen[row.id] = number
+        yield row
+
+
+def _front(path: Path, lines: TextIO) -> tuple[Head, int]:
+    """Read the head that stands before the rows; return it and the number of the next line."""
+    front: list[str] = []
+    opened = lines.readline()
+    if opened.strip() != _FENCE:
+        raise TasksetError(
+            f"'{path}' does not say what it is.",
+            hint=f"Begin it with the keys of a {HEAD} between two lines '{_FENCE}', or put it "
+            f"into a folder with a {HEAD}.",
+        )
+    for line in lines:
+        if line.strip() == _FENCE:
+            # Blank lines in place of the fences keep the numbers of lines.
+            return parse_head("\n" + "".join(front), f"'{path}'"), len(front) + 3
+        front.append(line)
+    raise TasksetError(f"'{path}': no second line '{_FENCE}' ends the head.")
+
+
+def _written(head: Head, path: Path, origin: Path, rows: Iterable[Row]) -> Taskset:
+    shaped = ((_sample(head, row), row.model_dump(mode="json")) for row in rows)
+    taskset = _taskset(head, origin, shaped)
+    if not taskset.samples:
+        raise TasksetError(f"Taskset '{head.name}' is empty: '{path}' holds no sample.")
+    return taskset
+
+
+def _taskset(head: Head, folder: Path | str, rows: Iterable[tuple[Sample, Any]]) -> Taskset:
     """Make a taskset of samples, each with what of it is hashed."""
     samples: list[Sample] = []
 
@@ -144,7 +164,7 @@ def _taskset(head: Head, folder: Path, rows: Iterable[tuple[Sample, Any]]) -> Ta
         max_tokens=head.max_tokens,
         margin=head.margin,
         measures_hallucination=head.measures_hallucination,
-        samples=tuple(samples),
+        samples=join_equal_prompts(samples),
         content_hash=content_hash,
         code=head.code or head.scorer in RUNS_CODE,
         path=str(folder),
@@ -154,110 +174,9 @@ def _taskset(head: Head, folder: Path, rows: Iterable[tuple[Sample, Any]]) -> Ta
 
 def _shaping(head: Head) -> dict[str, Any]:
     """Return what of a head shapes prompts and scores."""
-    shaping = head.model_dump(mode="json", exclude={"suites", "generator", "options"})
+    shaping = head.model_dump(mode="json", exclude={"suites", "generator", "options", *READING})
     made = {"generator": head.generator, "options": head.options}
     return shaping if head.generator is None else {**shaping, **made}
-
-
-def _read_text(path: Path) -> str:
-    try:
-        return path.read_text(encoding="utf-8-sig")
-    except FileNotFoundError:
-        raise TasksetError(
-            f"'{path.parent}' is not a taskset: it has no {path.name}.",
-            hint=f"A taskset is a folder with {HEAD} and {SAMPLES}.",
-        ) from None
-    except UnicodeDecodeError as error:
-        line = path.read_bytes()[: error.start].count(b"\n") + 1
-        raise TasksetError(
-            f"'{path}' line {line} is not UTF-8 text.", hint="Save the file as UTF-8."
-        ) from None
-    except OSError as error:
-        raise TasksetError(f"'{path}' cannot be read: {error.strerror}.") from None
-
-
-def _read_head(path: Path) -> Head:
-    text = _read_text(path)
-    try:
-        loaded = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        line = f" line {error.problem_mark.line + 1}" if error.problem_mark else ""
-        raise TasksetError(f"'{path}'{line} is not valid YAML: {error.problem}.") from None
-    except (yaml.YAMLError, RecursionError):
-        raise TasksetError(f"'{path}' is not valid YAML.") from None
-    if not isinstance(loaded, dict):
-        raise TasksetError(f"'{path}' holds no keys with values.")
-    try:
-        return Head.model_validate(loaded)
-    except ValidationError as error:
-        message, hint = explain_validation(error, f"'{path}'", Head)
-        raise TasksetError(message, hint=hint) from None
-
-
-def _read_rows(path: Path) -> Iterator[tuple[int, Row]]:
-    for number, line in enumerate(_lines(path), start=1):
-        if not line.strip():
-            continue
-        where = f"'{path}' line {number}"
-        try:
-            loaded = _parse(line)
-        except (json.JSONDecodeError, RecursionError) as error:
-            reason = error.msg if isinstance(error, json.JSONDecodeError) else "nested too deeply"
-            raise TasksetError(f"{where} is not valid JSON: {reason}.") from None
-        if not isinstance(loaded, dict):
-            raise TasksetError(f"{where} is not a JSON object.")
-        try:
-            row = Row.model_validate(loaded)
-        except ValidationError as error:
-            message, hint = explain_validation(error, where, Row)
-            raise TasksetError(message, hint=hint) from None
-        # Only an escape can stand for half a character in a file that is UTF-8.
-        if "\\u" in line and not _is_text(row.model_dump()):
-            raise TasksetError(f"{where} holds half a character (a lone surrogate).")
-        if (row.input is None) == (not row.messages):
-            raise TasksetError(f"{where} needs either 'input' or 'messages'.")
-        yield number, row
-
-
-def _parse(line: str) -> Any:
-    """Parse JSON so that rows share their keys and short words: half the memory of a row."""
-    try:
-        return from_json(line, cache_strings="all")
-    except ValueError:
-        # The standard parser has the last word, and a better one on what is wrong.
-        return json.loads(line)
-
-
-def _lines(path: Path) -> Iterator[str]:
-    try:
-        # Only a line feed ends a record: str.splitlines would also cut at U+2028 in a text.
-        with path.open(encoding="utf-8-sig", newline="\n") as lines:
-            yield from lines
-    except (OSError, UnicodeDecodeError):
-        _read_text(path)  # says what is wrong, and where
-        raise
-
-
-def _is_text(value: Any) -> bool:
-    """Whether all strings of a value can be written as UTF-8."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
-
-
-def _distinct_rows(path: Path) -> Iterator[Row]:
-    """Yield rows, unless an id stands there twice."""
-    seen: dict[str, int] = {}
-    for number, row in _read_rows(path):
-        if row.id in seen:
-            raise TasksetError(
-                f"'{path}' line {number}: id '{row.id}' stands already in line {seen[row.id]}.",
-                hint="Give every sample an id of its own.",
-            )
-        seen[row.id] = number
-        yield row
 
 
 def _sample(head: Head, row: Row) -> Sample:

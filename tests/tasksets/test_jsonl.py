@@ -21,7 +21,8 @@ max_tokens: 32
 system: {en: Be short., zh: 请简短。}
 template: {en: "Q: {input}"}
 """
-ROW = {"id": "a", "language": "en", "category": "c", "input": "Hi {x}?", "target": {"answers": []}}
+TARGET = {"kind": "answer", "aliases": ["x"]}
+ROW = {"id": "a", "language": "en", "category": "c", "input": "Hi {x}?", "target": TARGET}
 
 
 def folder(tmp_path: Path, head: str | bytes = HEAD, rows: str | bytes | None = None) -> Path:
@@ -111,6 +112,6 @@ def test_a_folder_without_a_head_is_not_a_taskset(tmp_path: Path) -> None:
 def test_the_content_hash_tells_any_change(tmp_path: Path) -> None:
     before = load_folder(folder(tmp_path)).content_hash
     assert load_folder(folder(tmp_path)).content_hash == before
-    changed = lines({**ROW, "target": {"answers": ["x"]}})
+    changed = lines({**ROW, "target": {**TARGET, "aliases": ["y"]}})
     assert load_folder(folder(tmp_path, rows=changed)).content_hash != before
     assert load_folder(folder(tmp_path, head=HEAD.replace("32", "33"))).content_hash != before

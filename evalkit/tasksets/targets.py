@@ -1,0 +1,70 @@
+"""What the targets of a user's rows must hold, told before anything is asked.
+
+Only what every answer would fail on: the scorers themselves know more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+Target = Mapping[str, Any]
+_KINDS = {"answer": "aliases", "number": "value", "unanswerable": None}
+
+
+def target_problem(scorer: str, target: Target) -> str | None:
+    """Return what a target lacks for its scorer, or `None`.
+
+    >>> target_problem("math", {"answer": 5})
+    "'value' is missing, which the scorer 'math' needs"
+    """
+    check = _CHECKS.get(scorer)
+    return None if check is None else check(target)
+
+
+def _needs(scorer: str, key: str) -> str:
+    return f"'{key}' is missing, which the scorer '{scorer}' needs"
+
+
+def _facts(target: Target) -> str | None:
+    kind = target.get("kind")
+    if kind not in _KINDS:
+        return f"'kind' should be one of {', '.join(_KINDS)}"
+    needed = _KINDS[kind]
+    if needed is not None and target.get(needed) in (None, "", []):
+        return f"'{needed}' is missing, which the kind '{kind}' needs"
+    for key in ("aliases", "rivals", "corrections"):
+        phrases = target.get(key, [])
+        if not isinstance(phrases, list) or not all(isinstance(p, str) and p for p in phrases):
+            return f"'{key}' should be a list of texts"
+    return None
+
+
+def _math(target: Target) -> str | None:
+    if target.get("value") in (None, ""):
+        return _needs("math", "value")
+    return None if isinstance(target["value"], str) else "'value' should be a text, like \"5\""
+
+
+def _code(target: Target) -> str | None:
+    for key in ("entry_point", "tests"):
+        if not target.get(key):
+            return _needs("code", key)
+    return None
+
+
+def _instructions(target: Target) -> str | None:
+    found = target.get("instructions")
+    if not isinstance(found, list) or not found:
+        return _needs("instructions", "instructions")
+    if not all(isinstance(one, dict) and isinstance(one.get("id"), str) for one in found):
+        return "each of 'instructions' should have an 'id'"
+    return None
+
+
+_CHECKS: Mapping[str, Callable[[Target], str | None]] = {
+    "facts": _facts,
+    "math": _math,
+    "code": _code,
+    "instructions": _instructions,
+}
