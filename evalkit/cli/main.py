@@ -19,10 +19,12 @@ import click
 from evalkit import __version__
 from evalkit.cli.check import check
 from evalkit.cli.compare import compare
+from evalkit.cli.grade import grade
 from evalkit.cli.init import init
 from evalkit.cli.plan import plan
 from evalkit.cli.report import report
 from evalkit.cli.run import run
+from evalkit.cli.score import score
 from evalkit.cli.selftest import selftest
 from evalkit.cli.stats import stats
 from evalkit.cli.streams import Output, open_missing_streams
@@ -58,7 +60,7 @@ def cli() -> None:
     """
 
 
-for verb in (compare, run, report, check, tasks, init, plan, stats, selftest):
+for verb in (compare, run, score, grade, report, check, tasks, init, plan, stats, selftest):
     cli.add_command(verb)
 
 

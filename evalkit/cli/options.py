@@ -107,6 +107,11 @@ ALLOW_CODE = click.option(
     default=None,
     help="Run code answers in the sandbox; without it the code family is left out.",
 )
+PROCESSES = click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    help="Processes that score at most. Default: one a processor.",
+)
 REDACT = click.option(
     "--redact",
     is_flag=True,

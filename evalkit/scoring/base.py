@@ -64,5 +64,6 @@ SCORERS: Registry[Scorer] = Registry(
         "longform": "evalkit.scoring.longform",
         "math": "evalkit.scoring.math",
         "choice": "evalkit.scoring.choice",
+        "references": "evalkit.scoring.references",
     },
 )

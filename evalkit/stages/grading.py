@@ -5,16 +5,15 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import tee
 
 from evalkit.collect.redaction import Redaction
 from evalkit.decision.pairing import Answer, Key
 from evalkit.errors import StoreError, UsageError
 from evalkit.scoring.base import SCORERS, Scorer
-from evalkit.scoring.judging import judge_all
 from evalkit.scoring.store import write_scores
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
+from evalkit.stages.scoring_pool import score_all
 from evalkit.tasksets.head import RUNS_CODE
 from evalkit.types import REPEAT_EPOCH, Completion, Score
 
@@ -76,8 +75,16 @@ def grade(
     return answers, repeats
 
 
-def tally(run: CollectedRun, plan: Plan, *, allow_code: bool) -> ScoredRun:
+def tally(
+    run: CollectedRun, plan: Plan, *, allow_code: bool, processes: int | None = None
+) -> ScoredRun:
     """Score as `grade` does, one completion at a time: memory holds only counts.
+
+    Args:
+        run: With its answers on disk.
+        plan: What was asked.
+        allow_code: Whether scorers may run what a model wrote.
+        processes: At most so many score at once; by default one a processor.
 
     Raises:
         UnknownNameError: For a scorer that is not known.
@@ -95,12 +102,16 @@ def tally(run: CollectedRun, plan: Plan, *, allow_code: bool) -> ScoredRun:
         if Answer(completion, score).missing:
             missing[score.reason or "unknown"] += 1
 
-    _score(run, plan, allow_code, keep)
+    _score(run, plan, allow_code, keep, processes)
     return ScoredRun(run, dict(outcomes), dict(sorted(missing.items())))
 
 
 def _score(
-    run: CollectedRun, plan: Plan, allow_code: bool, keep: Callable[[Completion, Score], None]
+    run: CollectedRun,
+    plan: Plan,
+    allow_code: bool,
+    keep: Callable[[Completion, Score], None],
+    processes: int | None = None,
 ) -> None:
     """Score a run from its journal to its scores as a stream; show both to `keep`."""
     scorers = {taskset.name: SCORERS.get(taskset.scorer) for taskset in plan.tasksets}
@@ -111,7 +122,7 @@ def _score(
             )
 
     def scores() -> Iterator[Score]:
-        for completion, score in _scored(run, plan, scorers):
+        for completion, score in _scored(run, plan, scorers, processes):
             keep(completion, score)
             yield score
 
@@ -119,13 +130,14 @@ def _score(
 
 
 def _scored(
-    run: CollectedRun, plan: Plan, scorers: Mapping[str, Scorer]
+    run: CollectedRun, plan: Plan, scorers: Mapping[str, Scorer], processes: int | None
 ) -> Iterator[tuple[Completion, Score]]:
     if run.redaction is not None:
         return ((c, _kept_score(run, c, scorers)) for c in run.stream(repeats=True))
-    completions, judged = tee(run.stream(repeats=True))
-    scores = judge_all(plan.samples(), judged, scorers.__getitem__)
-    return zip(completions, scores, strict=True)
+    total = len(run.requests) + len(run.repeats)
+    return score_all(
+        plan.samples(), run.stream(repeats=True), scorers, total=total, processes=processes
+    )
 
 
 def _kept_score(run: CollectedRun, completion: Completion, scorers: Mapping[str, Scorer]) -> Score:

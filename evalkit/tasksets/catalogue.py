@@ -11,6 +11,7 @@ from evalkit.errors import TasksetError, UnknownNameError
 from evalkit.fingerprint import digest
 from evalkit.resources import resource_dir
 from evalkit.tasksets.drawing import StagedDraw, draw_units
+from evalkit.tasksets.formats.base import FORMATS, load_published
 from evalkit.tasksets.head import HEAD, read_head
 from evalkit.tasksets.jsonl import ENDINGS, load_file, load_folder, make_folder
 from evalkit.tasksets.suites import SUITES, SuiteName, shares
@@ -56,13 +57,17 @@ def load_taskset(name: str, size: Size | None = None) -> Taskset:
     """Load a taskset by its name.
 
     Args:
-        name: A built-in name, a folder, or one file with its head.
+        name: A built-in name, a folder, one file with its head, or `FORMAT:FILE` for a
+            public set in its own file.
         size: How much a generator makes; what is written down is always whole.
 
     Raises:
         UnknownNameError: With suggestions, when it is none of these.
         TasksetError: When it cannot be used.
     """
+    form, colon, path = name.partition(":")
+    if colon and form in FORMATS:
+        return load_published(form, Path(path))
     if Path(name).suffix.lower() in ENDINGS and Path(name).is_file():
         return load_file(Path(name))
     folder = find_folder(name)

@@ -37,7 +37,7 @@ def load_folder(folder: Path) -> Taskset:
     head = read_head(folder)
     path = _samples_file(folder)
     with open_text(path, head.encoding, newline=_newline(path)) as lines:
-        return _written(head, path, folder, _rows(path, head, lines))
+        return taskset_of(head, path, str(folder), _rows(path, head, lines))
 
 
 def load_file(path: Path) -> Taskset:
@@ -51,7 +51,7 @@ def load_file(path: Path) -> Taskset:
         if head.encoding is not None or head.generator is not None:
             key = "encoding" if head.encoding is not None else "generator"
             raise TasksetError(f"'{path}': only the {HEAD} of a folder may have '{key}'.")
-        return _written(head, path, path, _rows(path, head, lines, first))
+        return taskset_of(head, path, str(path), _rows(path, head, lines, first))
 
 
 def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Taskset:
@@ -77,7 +77,7 @@ def make_folder(folder: Path, sizes: Mapping[Language, int], seed: int) -> Tasks
     rows = ((_made_sample(head, one), [one.id, dict(one.draft.target)]) for one in made)
     # Everybody can make these samples; the seal stays when more of them are asked.
     _, seal = digest_and_seal({"head": _shaping(head), "seed": seed})
-    return replace(_taskset(head, folder, rows), seal=seal)
+    return replace(_taskset(head, str(folder), rows), seal=seal)
 
 
 def _samples_file(folder: Path) -> Path:
@@ -137,7 +137,18 @@ def _front(path: Path, lines: TextIO) -> tuple[Head, int]:
     raise TasksetError(f"'{path}': no second line '{_FENCE}' ends the head.")
 
 
-def _written(head: Head, path: Path, origin: Path, rows: Iterable[Row]) -> Taskset:
+def taskset_of(head: Head, path: Path, origin: str, rows: Iterable[Row]) -> Taskset:
+    """Make a taskset of rows that are checked already.
+
+    Args:
+        head: What it is.
+        path: The file of the rows.
+        origin: What loads it again, by name.
+        rows: With distinct ids.
+
+    Raises:
+        TasksetError: When there is no row.
+    """
     shaped = ((_sample(head, row), row.model_dump(mode="json")) for row in rows)
     taskset = _taskset(head, origin, shaped)
     if not taskset.samples:
@@ -145,7 +156,7 @@ def _written(head: Head, path: Path, origin: Path, rows: Iterable[Row]) -> Tasks
     return taskset
 
 
-def _taskset(head: Head, folder: Path | str, rows: Iterable[tuple[Sample, Any]]) -> Taskset:
+def _taskset(head: Head, origin: str, rows: Iterable[tuple[Sample, Any]]) -> Taskset:
     """Make a taskset of samples, each with what of it is hashed."""
     samples: list[Sample] = []
 
@@ -167,7 +178,7 @@ def _taskset(head: Head, folder: Path | str, rows: Iterable[tuple[Sample, Any]])
         samples=join_equal_prompts(samples),
         content_hash=content_hash,
         code=head.code or head.scorer in RUNS_CODE,
-        path=str(folder),
+        path=origin,
         seal=seal,
     )
 

@@ -41,6 +41,8 @@ def _facts(target: Target) -> str | None:
 
 
 def _math(target: Target) -> str | None:
+    if isinstance(target.get("expression"), str) and target["expression"]:
+        return None
     if target.get("value") in (None, ""):
         return _needs("math", "value")
     return None if isinstance(target["value"], str) else "'value' should be a text, like \"5\""
@@ -62,9 +64,18 @@ def _instructions(target: Target) -> str | None:
     return None
 
 
+def _references(target: Target) -> str | None:
+    for key in ("true", "false"):
+        phrases = target.get(key, [])
+        if not isinstance(phrases, list) or not all(isinstance(p, str) and p for p in phrases):
+            return f"'{key}' should be a list of texts"
+    return None if target.get("true") else _needs("references", "true")
+
+
 _CHECKS: Mapping[str, Callable[[Target], str | None]] = {
     "facts": _facts,
     "math": _math,
     "code": _code,
     "instructions": _instructions,
+    "references": _references,
 }
