@@ -140,7 +140,7 @@ def select(
         if taskset.code and not allow_code:
             skipped.append((taskset, "needs --allow-code"))
             continue
-        spoken = _in_languages(taskset, languages)
+        spoken = in_languages(taskset, languages)
         if not spoken.samples:
             skipped.append((taskset, f"no sample in {', '.join(languages)}"))
         elif staged:
@@ -175,7 +175,8 @@ def draw(taskset: Taskset, limit: int | None, seed: int) -> Taskset:
     return replace(taskset, samples=tuple(s for s in taskset.samples if s.id in kept))
 
 
-def _in_languages(taskset: Taskset, languages: Sequence[Language]) -> Taskset:
+def in_languages(taskset: Taskset, languages: Sequence[Language]) -> Taskset:
+    """Return the taskset with its samples in these languages; nothing means all."""
     if not languages:
         return taskset
     kept = tuple(sample for sample in taskset.samples if sample.language in languages)
