@@ -9,8 +9,10 @@ reference and the wrong variants serve the taskset's own tests, never the scorer
 
 from __future__ import annotations
 
+import ast
 import re
 import textwrap
+import warnings
 from dataclasses import dataclass, field
 
 from evalkit.errors import ScoringError
@@ -37,7 +39,7 @@ class CodeScorer:
     """Correct when the program passes every test."""
 
     name: str = "code"
-    version: int = 2
+    version: int = 3
     limits: Limits = field(default_factory=Limits)
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
@@ -96,11 +98,14 @@ def extract_code(text: str, entry_point: str) -> str | None:
     """Return the program in an answer, or `None` when there is none.
 
     The first fenced block that defines the entry point, else the first Python block; a
-    fence that is never closed runs to the end. Without a fence: the lines from the first
-    that starts code to the first that is prose again, or a definition within a sentence.
+    fence that is never closed runs to the end. Without a fence: the whole answer when it is
+    Python and defines the entry point; else the lines from the first that starts code to the
+    first that is prose again, or a definition within a sentence.
     """
     text = text[:_LONGEST].replace("\r\n", "\n")
     blocks = _blocks(text)
+    if not blocks and _defines(text, entry_point) and _is_python(text):
+        return text.strip("\n") + "\n"
     for block in blocks:
         if _defines(block, entry_point):
             return block
@@ -130,6 +135,16 @@ def _blocks(text: str) -> list[str]:
         elif match is not None:
             fence, language, lines = match[1], match[2].lower(), []
     return blocks
+
+
+def _is_python(text: str) -> bool:
+    """Whether a whole answer is a program, constants before its first function included."""
+    try:
+        with warnings.catch_warnings(action="ignore"):
+            ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
 
 
 def _bare_code(text: str) -> str | None:

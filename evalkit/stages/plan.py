@@ -9,6 +9,7 @@ from typing import Any
 
 from evalkit.config import Config, SamplingOptions
 from evalkit.errors import StoreError, TasksetError, UnknownNameError, UsageError
+from evalkit.resources import resource_dir
 from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.tasksets.drawing import Drawing, ordered_units
@@ -94,12 +95,12 @@ class Plan:
 
     def record(self) -> dict[str, Any]:
         """Return what a run's header must hold to make this plan again."""
-        builtin = set(builtin_names())
+        builtin = {name: str(resource_dir("tasksets") / name) for name in builtin_names()}
         return {
             "tasksets": [
                 {
                     "name": taskset.name,
-                    "path": None if taskset.name in builtin else taskset.path,
+                    "path": None if builtin.get(taskset.name) == taskset.path else taskset.path,
                     "content_hash": taskset.content_hash,
                 }
                 for taskset in self.tasksets

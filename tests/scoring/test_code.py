@@ -104,6 +104,13 @@ def test_imports_and_helpers_around_bare_code_are_kept() -> None:
     assert extract_code(f"The answer:\n{code}\n\nIt is simple.", "add") == code
 
 
+def test_constants_before_the_first_function_are_kept() -> None:
+    text = "K = 1\r\nprint('\\d')\r\ndef add(a, b):\r\n    return a + b * K\r\n"
+    code = extract_code(text, "add")
+    assert code is not None
+    assert code.startswith("K = 1\n")
+
+
 def test_a_block_without_the_function_is_still_what_was_answered() -> None:
     judgement = judge("```python\ndef plus(a, b):\n    return a + b\n```")
     assert judgement.outcome is Outcome.INCORRECT

@@ -283,3 +283,11 @@ def test_whatever_a_writer_writes_is_read_back(
     assert [sample.messages[-1].content for sample in samples] == plain
     split = [[part.strip() for part in answer.split("|") if part.strip()] for _, answer in cells]
     assert [sample.target["aliases"] for sample in samples] == split
+
+
+def test_the_example_of_the_documentation_is_a_taskset(tmp_path: Path) -> None:
+    page = Path(__file__).parents[2] / "docs/tasksets.md"
+    example = page.read_text(encoding="utf-8").split("```text\n")[1].split("```")[0]
+    (tmp_path / "capitals.csv").write_text(example, encoding="utf-8")
+    taskset = load_taskset(str(tmp_path / "capitals.csv"))
+    assert taskset.samples[1].target["aliases"] == ["Sucre", "Sucre City"]
