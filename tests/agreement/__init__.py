@@ -14,7 +14,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MODULES: tuple[str, ...] = ("code", "ifeval", "math")
+MODULES: tuple[str, ...] = ("code", "ifeval", "math", "references")
 """What there is to measure: each name is a module `agreement_<name>` with `measure`."""
 
 
