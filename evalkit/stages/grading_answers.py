@@ -199,6 +199,7 @@ def _item(sample: Sample, answer: Answer) -> dict[str, Any]:
         "answer": score.answer,
         "explanation": score.explanation,
         "flags": score.flags,
+        "right_but_failed": _overruled(answer),
         "reason": score.reason,
         "scorer": score.scorer,
         "scorer_version": score.scorer_version,

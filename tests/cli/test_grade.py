@@ -48,6 +48,7 @@ def test_recorded_answers_are_counted_in_three_outcomes(evalkit: Run, tmp_path: 
     assert [item["id"] for item in items] == [f"box-{i:04d}" for i in range(20)]
     assert items[1]["outcome"] == "incorrect"
     assert items[1]["flags"] == ["hallucinated"]
+    assert not any(item["right_but_failed"] for item in items)
     text = evalkit("grade", quiz, path).out
     assert "accuracy       75.0% (95%: 53.1 to 88.8%)" in text
 
