@@ -67,7 +67,7 @@ def test_an_outage_keeps_what_there_is_and_the_same_command_goes_on(
     quiz = write_quiz(tmp_path / "quiz", 60)
     with FakeServer(script(60)) as server:
         words = ("run", f"{server.url}#fake", "-t", quiz, "-o", "r", "--json", *QUICK)
-        server.server.script = script(60, faults=(Fault("500", after=20),))
+        server.server.script = script(60, faults=(Fault("500", after=50),))
         ended = evalkit(*words)
         assert ended.code == 5
         error = ended.json["error"]
