@@ -216,6 +216,9 @@ def test_code_never_runs_unless_it_may(evalkit: Run, tmp_path: Path) -> None:
     head = (folder / "taskset.yaml").read_text(encoding="utf-8")
     head = head.replace("scorer: facts", "scorer: code\ncode: false")
     (folder / "taskset.yaml").write_text(head, encoding="utf-8")
+    target = {"entry_point": "f", "tests": [[[1], 1]]}
+    row = {"id": "one", "language": "en", "input": "Write f.", "target": target}
+    (folder / "samples.jsonl").write_text(json.dumps(row), encoding="utf-8")
     with FakeServer(script(3)) as a:
         ended = evalkit("run", f"{a.url}#fake", "-t", folder, "-o", "out")
     assert ended.code == 2
