@@ -23,6 +23,7 @@ from evalkit.stages.collecting import (
     OnEvent,
     collect_arm,
 )
+from evalkit.stages.ledger import Ledger, foreseen, subjects_of
 from evalkit.stages.plan import Plan, make_plan
 from evalkit.stages.probing import OnStage, check_arm
 from evalkit.stages.recorded import recorded_run, shared_plan
@@ -81,6 +82,10 @@ def compare(
     folder = output or _default_output(config) / comparison_name(arms)
     declared = declaration(config.policy)
     redaction = shared_redaction(arms, plan, config)
+    names = [arm.name for arm in arms]
+    warning = foreseen(folder, names, plan, config.policy, fresh=fresh)
+    if warning is not None:
+        listener.on_stage(warning)
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         # What is on disk is read first: nothing is asked beside a run that is broken.
@@ -240,7 +245,6 @@ def _decide(
 ) -> Comparison:
     """Score all arms, compare them, and keep the result."""
     from evalkit.stages.comparing import History, build_comparison
-    from evalkit.stages.ledger import Ledger, subjects_of
     from evalkit.stages.writing import write_comparison
 
     ledger, subjects = Ledger.read(folder), subjects_of(runs, plan)

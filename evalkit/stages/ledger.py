@@ -22,6 +22,7 @@ from evalkit.collect.header import run_id_of
 from evalkit.decision.looks import Asked, PastLook
 from evalkit.errors import StoreError
 from evalkit.fingerprint import canonical, digest, identity_key
+from evalkit.policy import Policy
 from evalkit.results import CandidateResult, Comparison, VerdictState
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
@@ -133,6 +134,44 @@ class Ledger:
                 os.fsync(file.fileno())
         except OSError as error:
             raise StoreError(f"{self.path} cannot be written: {error.strerror}.") from error
+
+
+def foreseen(
+    folder: Path, arms: Sequence[str], plan: Plan, policy: Policy, *, fresh: bool
+) -> str | None:
+    """Say before anything is asked that a comparison will be a look too many.
+
+    It reads names and numbers of prompts alone: identities are not known yet. What decides
+    is `decision.looks`, once the answers are there.
+
+    Args:
+        folder: Of the comparison.
+        arms: Names, the baseline's first.
+        plan: What will be asked.
+        policy: Its plan of looks.
+        fresh: Whether recorded answers will be thrown away.
+
+    Raises:
+        StoreError: When the ledger cannot be read.
+    """
+    baseline, *candidates = arms
+    past = [
+        entry
+        for entry in Ledger.read(folder).entries
+        if entry["baseline"]["name"] == baseline
+        and any(row["name"] in candidates and row["counts"] for row in entry["candidates"])
+    ]
+    sizes = {taskset.name: len(taskset.samples) for taskset in plan.tasksets}
+    seen = [{name: n for name, (n, _) in entry["prompts"].items()} for entry in past]
+    if not past or policy.plan == "sequential" or (sizes in seen and not fresh):
+        return None
+    if policy.plan == "two-stage" and plan.stage > max(entry["stage"] for entry in past):
+        return None
+    return (
+        f"{folder} holds a look at these endpoints, on other prompts or answers; the plan "
+        f"({policy.plan}) allows no further one, and the verdict will be INVALID. "
+        "Begin anew in another --output."
+    )
 
 
 def _checked(path: Path, data: bytes) -> Iterator[Mapping[str, Any]]:

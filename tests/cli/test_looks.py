@@ -74,9 +74,12 @@ def test_more_prompts_than_were_planned_are_an_unplanned_look(bench: Bench) -> N
     assert bench.compare("-n", "60").code == 4
     again = bench.compare("-n", "60")
     assert again.code == 4, "the same answers decided again are the same look"
+    assert "allows no further" not in again.err
     assert len(bench.ledger()) == 1
     grown = bench.compare("-n", "120")
     assert grown.code == 5
+    assert "allows no further one" in grown.err, "said before anything is asked"
+    assert grown.err.index("allows no further one") < grown.err.index("requests")
     assert bench.codes() == {"UNPLANNED_LOOK"}
     text = grown.json["candidates"][0]["codes"][0]["text"]
     assert "look 2" in text
@@ -88,7 +91,9 @@ def test_more_prompts_than_were_planned_are_an_unplanned_look(bench: Bench) -> N
 
 def test_asking_again_is_a_look_and_the_ledger_survives_fresh(bench: Bench) -> None:
     assert bench.compare("-n", "60").code == 4
-    assert bench.compare("-n", "60", "--fresh").code == 5
+    again = bench.compare("-n", "60", "--fresh")
+    assert again.code == 5
+    assert "allows no further one" in again.err
     assert bench.codes() == {"UNPLANNED_LOOK"}
 
 
