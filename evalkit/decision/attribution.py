@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from typing import Literal
 
 from evalkit.decision.pairing import Answer, Pair
@@ -41,12 +41,17 @@ def ran_out(answer: Answer) -> bool:
     return bool(flags) and Flag.TRUNCATED in flags and Flag.LOOP not in flags
 
 
-def cause(answer: Answer) -> str:
+def cause(answer: Answer, judged: Collection[str] = ()) -> str:
     """Say why an answer is not correct.
+
+    Args:
+        answer: Of either arm.
+        judged: Tasksets that a model judges: there nothing but its word may be against an
+            answer.
 
     Returns:
         `infrastructure`, `loop`, `truncated`, `empty`, `garbled`, `wrong_language`,
-        `refused`, `unparsable`, `bad_format`, `abstained` or `wrong_result`.
+        `refused`, `unparsable`, `bad_format`, `judge_only`, `abstained` or `wrong_result`.
     """
     if answer.missing:
         return "infrastructure"
@@ -58,16 +63,20 @@ def cause(answer: Answer) -> str:
         return "unparsable"
     if Flag.BAD_FORMAT in flags:
         return "bad_format"
+    if answer.completion.taskset in judged:
+        return "judge_only"
     if answer.outcome is Outcome.ABSTAINED:
         return "abstained"
     return "wrong_result"
 
 
-def causes_by_family(pairs: Iterable[Pair]) -> dict[str, dict[str, int]]:
-    """Count the causes of all regressions, by family."""
+def causes_by_family(
+    pairs: Iterable[Pair], judged: Collection[str] = ()
+) -> dict[str, dict[str, int]]:
+    """Count the causes of all regressions, by family; `judged` as for `cause`."""
     found: dict[str, Counter[str]] = {}
     for pair in pairs:
         if transition(pair) == "regression":
             counter = found.setdefault(pair.sample.family.value, Counter())
-            counter[cause(pair.candidate)] += 1
+            counter[cause(pair.candidate, judged)] += 1
     return {family: dict(sorted(counter.items())) for family, counter in sorted(found.items())}

@@ -125,7 +125,7 @@ def compare_pairs(
             hallucination=found.get(("hallucination", name)),
         )
 
-    views, left_out = sample_views(pairing.pairs)
+    views, left_out = sample_views(pairing.pairs, judged=policy.judges)
     result = CandidateResult(
         endpoint=endpoint,
         verdict=decision.verdict,
@@ -134,7 +134,7 @@ def compare_pairs(
         degenerate=found["degenerate", POOLED],
         exclusions=pairing.counts(),
         threats=(*_threats(pairing), *_judged(tasksets, policy)),
-        causes=causes_by_family(pairing.pairs),
+        causes=causes_by_family(pairing.pairs, policy.judges),
         samples=views,
         samples_left_out=left_out,
         reruns=find_reruns(pairing.pairs),

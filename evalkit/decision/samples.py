@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any
 
 from evalkit.decision.attribution import Transition, cause, transition
@@ -23,7 +23,7 @@ _SHARES: dict[Transition, float] = {"regression": 0.6, "missing": 0.1, "improvem
 
 
 def sample_views(
-    pairs: Iterable[Pair], budget: int = TEXT_BUDGET
+    pairs: Iterable[Pair], budget: int = TEXT_BUDGET, judged: Collection[str] = ()
 ) -> tuple[tuple[SampleView, ...], dict[str, int]]:
     """Return the pairs that changed or lack an answer, regressions first.
 
@@ -33,6 +33,7 @@ def sample_views(
     Args:
         pairs: Of a comparison.
         budget: Characters of prompts and answers, about.
+        judged: Tasksets that a model judges.
 
     Returns:
         The views, and how many pairs of each transition were left out.
@@ -47,7 +48,7 @@ def sample_views(
     for name, group in wanted.items():
         chosen = list(group) if fits else _within(group, _SHARES[name] * budget)
         chosen.sort(key=lambda pair: (pair.sample.taskset, pair.sample.id, pair.epoch))
-        views += [_sample_view(pair, name) for pair in chosen]
+        views += [_sample_view(pair, name, judged) for pair in chosen]
         if len(chosen) < len(group):
             left_out[name] = len(group) - len(chosen)
     return tuple(views), left_out
@@ -71,7 +72,7 @@ def _size(pair: Pair) -> int:
     return _LEAST + sum(map(len, texts))
 
 
-def _sample_view(pair: Pair, moved_as: Transition) -> SampleView:
+def _sample_view(pair: Pair, moved_as: Transition, judged: Collection[str]) -> SampleView:
     sample = pair.sample
     worse = pair.baseline if moved_as == "improvement" else pair.candidate
     if moved_as == "missing" and not pair.candidate.missing:
@@ -86,7 +87,7 @@ def _sample_view(pair: Pair, moved_as: Transition) -> SampleView:
         category=sample.category,
         epoch=pair.epoch,
         transition=moved_as,
-        cause=cause(worse),
+        cause=cause(worse, judged),
         prompt=() if redacted else prompt,
         target="" if redacted else _shown_target(sample.target),
         baseline=_answer_view(pair.baseline),

@@ -124,6 +124,19 @@ def test_transitions_and_causes() -> None:
     }
 
 
+def test_where_a_model_judges_its_word_is_the_cause_when_nothing_else_is() -> None:
+    made = pairs([(RIGHT, kind, 1) for kind in (WRONG, ABSTAINED, TRUNCATED, UNSCORED)])
+    judged = {made[0].sample.taskset}
+    causes = [cause(p.candidate, judged) for p in made]
+    assert causes == ["judge_only", "judge_only", "truncated", "unparsable"]
+    assert causes_by_family(made, judged) == {
+        "facts": {"judge_only": 2, "truncated": 1, "unparsable": 1}
+    }
+    views, _ = sample_views(made, judged=judged)
+    assert [view.cause for view in views].count("judge_only") == 2
+    assert causes_by_family(made, {"another"})["facts"]["wrong_result"] == 1
+
+
 def test_readers_see_every_flip_regressions_first() -> None:
     made = pairs([(WRONG, RIGHT, 1), (RIGHT, WRONG, 2), (RIGHT, RIGHT, 5), (RIGHT, MISSING, 1)])
     views, left_out = sample_views(made)
