@@ -30,9 +30,12 @@ from tests.endpoints.launching import (
 LINUX = pytest.mark.skipif(sys.platform != "linux", reason="orphans are found on Linux only")
 
 PROGRAM = """
-import asyncio, sys
+import asyncio, signal, sys
 from pathlib import Path
 from evalkit.endpoints.base import EndpointOptions, parse_endpoint
+
+# A shell starts what it runs in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 
 async def main():
     options = EndpointOptions(log_path=Path(sys.argv[1]) / "log.txt")
