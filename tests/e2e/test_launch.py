@@ -29,7 +29,7 @@ EMBEDDED = all(importlib.util.find_spec(name) for name in ("xllamacpp", "llm_smo
 
 def write_config(tmp_path: Path, endpoints: dict[str, Any]) -> Path:
     names = list(endpoints)
-    body = {"endpoints": endpoints, "baseline": names[0], "candidates": names[1:]}
+    body = {"endpoints": endpoints, "baseline": names[0], "candidates": names[1:], "aa": 0}
     path = tmp_path / "evalkit.yaml"
     path.write_text(yaml.safe_dump(body), encoding="utf-8")
     return path
