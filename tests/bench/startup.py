@@ -17,7 +17,16 @@ def measure(_prompts: int | None) -> Table:
     rows = [("`evalkit --help`", _cpu(evalkit("--help")), "0.2")]
     with tempfile.TemporaryDirectory() as name, FastServer() as server:
         quiz = write_quiz(Path(name) / "quiz", 1)
-        flags = ("-t", quiz, "-o", Path(name) / "run", "--fresh", "--display", "none")
+        flags = (
+            "-t",
+            quiz,
+            "-o",
+            Path(name) / "run",
+            "--fresh",
+            "--display",
+            "none",
+            "--allow-confounded",
+        )
         rows.append(
             ("`evalkit run` of one prompt", _cpu(evalkit("run", f"{server.url}#fake", *flags)), "–")
         )
