@@ -88,8 +88,10 @@ def recovery_fieller(
 
 
 def _null_variance_limits(x: int, y: int, flips: int, critical: float) -> tuple[float, float]:
-    half = 2 * x * y + critical**2 * flips
-    root = math.sqrt(half**2 - 4 * (x * y) ** 2)
+    spread = critical**2 * flips
+    half = 2 * x * y + spread
+    # half² - (2xy)², written so that nothing is lost where nothing flips.
+    root = math.sqrt(spread * (4 * x * y + spread))
     return (half - root) / (2 * y * y), (half + root) / (2 * y * y)
 
 

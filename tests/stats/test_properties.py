@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 from evalkit.stats.bayes import probability_degraded
@@ -153,6 +153,7 @@ def test_swapping_the_arms_inverts_a_ratio(name, cells):
 
 
 @pytest.mark.parametrize("name", RATIOS)
+@example(cells=(1601, 0, 0, 0), factor=7)
 @given(cells=tables(), factor=st.integers(2, 9))
 @FEWER
 def test_more_pairs_at_the_same_rates_never_widen_a_ratio(name, cells, factor):
