@@ -8,7 +8,8 @@ from evalkit.endpoints.base import Answers
 from evalkit.errors import ConnectError, EndpointError
 from evalkit.types import Completion, CompletionError, Message, Sampling
 
-_QUESTION = (Message("user", "What is the capital of France? Answer with one word."),)
+PLAIN_QUESTION = (Message("user", "What is the capital of France? Answer with one word."),)
+"""What any model can answer: a reply to it is a sign of life."""
 _BRIEF = Sampling(max_tokens=8)
 # So many requests, each tried up to the end one at a time and with pauses between, take minutes.
 _REFUSED_ALONE = 3
@@ -66,7 +67,7 @@ class Vitals:
             if not self.doubtful(last.error):
                 return
             try:
-                await self._endpoint.send(_QUESTION, _BRIEF)
+                await self._endpoint.send(PLAIN_QUESTION, _BRIEF)
             except EndpointError as error:
                 raise self._outage(last.error, error, kept) from error
             self.answered()

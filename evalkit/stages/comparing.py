@@ -148,7 +148,7 @@ class _Question:
             temperature=plan.sampling.temperature,
             repeats=self.baseline.repeats,
         )
-        deaths = [_died(one.run) for one in sides if one.run.deaths()]
+        deaths = [_died(one.run.arm, why) for one in sides if (why := one.run.deaths())]
         weak = sandbox_threat(plan)
         left_out = _left_out([one.run for one in sides])
         threats = [*_look_threat(look), *left_out, *deaths, *weak, *result.threats]
@@ -197,9 +197,8 @@ def _left_out(runs: Sequence[CollectedRun]) -> list[Threat]:
     return [Threat("FIELDS_OMITTED", "warn", {"fields": fields})] if fields else []
 
 
-def _died(run: CollectedRun) -> Threat:
-    deaths = run.deaths()
-    values = {"endpoint": run.arm, "deaths": len(deaths), "detail": deaths[-1]}
+def _died(arm: str, deaths: Sequence[str]) -> Threat:
+    values = {"endpoint": arm, "deaths": len(deaths), "detail": deaths[-1]}
     return Threat("SERVER_DIED", "warn", values)
 
 

@@ -6,28 +6,24 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import Field, ValidationError
 from pydantic_core import from_json
 
 from evalkit.errors import TasksetError
 from evalkit.tasksets.head import Head
 from evalkit.tasksets.targets import target_problem
 from evalkit.types import Language
-from evalkit.yamlfile import explain_validation
+from evalkit.yamlfile import Checked, explain_validation
 
 
-class _Checked(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class Turn(_Checked):
+class Turn(Checked):
     """One message of a prompt."""
 
     role: Literal["system", "user", "assistant"]
     content: str
 
 
-class Row(_Checked):
+class Row(Checked):
     """One sample as it is written down: `input` or `messages`, never both."""
 
     id: str = Field(min_length=1)

@@ -6,13 +6,14 @@ import re
 from collections.abc import Sequence
 from typing import Any, Final
 
-from evalkit.collect.preflight.asking import Asker, Heard, user
+from evalkit.collect.outage import PLAIN_QUESTION
+from evalkit.collect.preflight.asking import Asker, Heard
 from evalkit.collect.preflight.findings import Finding, Observation
 from evalkit.endpoints.base import Inspectable
 from evalkit.errors import BadRequest
 from evalkit.types import Sampling
 
-CAPITAL: Final = user("What is the capital of France? Answer with one word.")
+CAPITAL: Final = PLAIN_QUESTION
 CAPITAL_SAMPLING: Final = Sampling(max_tokens=16)
 
 # Never the temperature, nor the bound on tokens: without them nothing is comparable.
