@@ -23,7 +23,7 @@ class TlsFront(RawServer):
         return urlsplit(self.url).port
 
     async def _forward(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        there, onward = await asyncio.open_connection("127.0.0.1", self._behind)
+        there, onward = await self.connect(self._behind)
         await _join(reader, writer, there, onward)
 
 
@@ -51,7 +51,7 @@ class ForwardProxy(RawServer):
         method, target, _ = first.split(" ")
         tunnel = method == "CONNECT"
         port = target.rpartition(":")[2] if tunnel else urlsplit(target).port
-        there, onward = await asyncio.open_connection("127.0.0.1", port)
+        there, onward = await self.connect(port)
         if tunnel:
             writer.write(b"HTTP/1.1 200 Connection established\r\n\r\n")
         else:

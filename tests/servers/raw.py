@@ -7,9 +7,10 @@ import socket
 import ssl
 import struct
 import threading
-from collections.abc import Awaitable, Callable
-from typing import Self
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, Self
 
+Streams = tuple[asyncio.StreamReader, asyncio.StreamWriter]
 Handler = Callable[[asyncio.StreamReader, asyncio.StreamWriter], Awaitable[None]]
 
 
@@ -25,6 +26,8 @@ class RawServer:
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()
         self._thread = threading.Thread(target=self._run, daemon=True)
+        self._writers: list[asyncio.StreamWriter] = []
+        self._openings: list[asyncio.Future[Streams]] = []
         self.connections = 0
         self.url = ""
 
@@ -37,8 +40,16 @@ class RawServer:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(10)
 
+    async def connect(self, port: int | str | None) -> Streams:
+        """Connect onward to a server of this machine, until the end of this one at the latest."""
+        opening = asyncio.ensure_future(asyncio.open_connection("127.0.0.1", port))
+        self._openings.append(opening)
+        # A connection that is cancelled while it is made is closed by nobody.
+        return await asyncio.shield(opening)
+
     async def _handle(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
+        self._writers.append(writer)
         try:
             await self._handler(reader, writer)
         except ConnectionError:
@@ -55,11 +66,21 @@ class RawServer:
         self._ready.set()
         self._loop.run_forever()
         server.close()
-        tasks = asyncio.all_tasks(self._loop)
-        for task in tasks:
-            task.cancel()
-        self._loop.run_until_complete(asyncio.gather(*tasks, return_exceptions=True))
+        self._loop.run_until_complete(self._end(asyncio.all_tasks(self._loop)))
         self._loop.close()
+
+    async def _end(self, tasks: Iterable[asyncio.Task[Any]]) -> None:
+        handling = [task for task in tasks if task not in self._openings]
+        for task in handling:
+            task.cancel()
+        await asyncio.gather(*handling, *self._openings, return_exceptions=True)
+        onward = [opening.result()[1] for opening in self._openings if not opening.exception()]
+        for writer in (*self._writers, *onward):
+            writer.transport.abort()
+        # A transport lets go of its socket in the turn after the one that ended it, one that
+        # speaks TLS in the turn after that.
+        for _ in range(3):
+            await asyncio.sleep(0)
 
 
 def reset(writer: asyncio.StreamWriter) -> None:
