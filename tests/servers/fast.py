@@ -26,9 +26,10 @@ _NUMBER = re.compile(rb"(\d+)\??\"")
 
 
 class _State:
-    def __init__(self, delay: float, wrong_every: int) -> None:
+    def __init__(self, delay: float, wrong_every: int, counting: bytes) -> None:
         self.delay = delay
         self.wrong_every = wrong_every
+        self.counting = counting
         self.asked: Counter[int] = Counter()
 
     def page(self, path: bytes) -> bytes:
@@ -42,7 +43,8 @@ class _State:
     def answer(self, body: bytes) -> bytes:
         found = _NUMBER.findall(body)
         number = int(found[-1]) if found else -1
-        self.asked[number] += 1
+        if self.counting in body:
+            self.asked[number] += 1
         wrong = self.wrong_every and number % self.wrong_every == 0
         word = b"omega" if wrong else b"alpha"
         return _reply(
@@ -103,12 +105,12 @@ def _reply(body: bytes, status: bytes = b"200 OK") -> bytes:
 
 
 class FastServer:
-    """The server in a process of its own, on a free port."""
+    """The server in a process of its own, on a free port; it counts what holds `counting`."""
 
-    def __init__(self, *, delay: float = 0.0, wrong_every: int = 0) -> None:
+    def __init__(self, *, delay: float = 0.0, wrong_every: int = 0, counting: str = "") -> None:
         self._command = [
             *(sys.executable, "-m", "tests.servers.fast"),
-            *("--delay", str(delay), "--wrong-every", str(wrong_every)),
+            *("--delay", str(delay), "--wrong-every", str(wrong_every), "--counting", counting),
         ]
         self._process: subprocess.Popen[str] | None = None
         self.url = ""
@@ -142,8 +144,9 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--wrong-every", type=int, default=0)
-    arguments = parser.parse_args()
-    uvloop.run(_serve(_State(arguments.delay, arguments.wrong_every)))
+    parser.add_argument("--counting", default="")
+    given = parser.parse_args()
+    uvloop.run(_serve(_State(given.delay, given.wrong_every, given.counting.encode())))
 
 
 if __name__ == "__main__":
