@@ -13,7 +13,7 @@ TEMPLATE = """\
 {% import "macros.html.j2" as m %}
 <section id="{{ block.key }}-families">
   <h3>{{ ui.families }}</h3>
-  <div class="scroll" tabindex="0" role="region" aria-label="{{ ui.families }}">
+  <div class="scroll" tabindex="0" role="group" aria-label="{{ ui.families }}">
   <table class="data dense">
     <thead>
       <tr>

@@ -12,7 +12,7 @@ ORDER = 0
 
 TEMPLATE = """\
 {% import "macros.html.j2" as m %}
-<section class="first" aria-label="{{ ui.verdict }}">
+<section class="first" aria-label="{{ ui.verdict }}: {{ block.title }}">
   <dl class="headlines">
   {% for item in block.headlines %}
     <div>

@@ -13,7 +13,7 @@ TEMPLATE = """\
 {% import "macros.html.j2" as m %}
 <section>
   <h3>{{ ui.metrics }}</h3>
-  <div class="scroll" tabindex="0" role="region" aria-label="{{ ui.metrics }}">
+  <div class="scroll" tabindex="0" role="group" aria-label="{{ ui.metrics }}">
   <table class="data">
     <thead><tr>
       <th scope="col">{{ ui.metric }}</th>

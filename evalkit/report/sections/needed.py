@@ -13,7 +13,7 @@ TEMPLATE = """\
 <section>
   <h3>{{ ui.needed }}</h3>
   <p class="lead">{{ ui.needed_lead }}</p>
-  <div class="scroll" tabindex="0" role="region" aria-label="{{ ui.needed }}">
+  <div class="scroll" tabindex="0" role="group" aria-label="{{ ui.needed }}">
   <table class="data">
     <thead><tr>
       <th scope="col">{{ ui.metric }}</th>
