@@ -250,6 +250,18 @@ class SliceResult:
 
 
 @dataclass(frozen=True, slots=True)
+class LengthPoint:
+    """Pairs of one length: each arm's mean goodness, and the paired difference."""
+
+    dimension: Literal["prompt_length", "output_length"]
+    bucket: str
+    n: int
+    baseline: float
+    candidate: float
+    difference: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class Remedy:
     """Something to do about a finding: for which families (none: all), with its evidence."""
 
@@ -290,6 +302,7 @@ class CandidateResult:
     causes: Mapping[str, Mapping[str, int]]
     samples: tuple[SampleView, ...]
     slices: tuple[SliceResult, ...] = ()
+    lengths: tuple[LengthPoint, ...] = ()
     remedies: tuple[Remedy, ...] = ()
     noise: NoiseFloor | None = None
     samples_left_out: Mapping[str, int] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from evalkit.decision.pairing import Answer, Pair
 from evalkit.types import (
@@ -155,3 +156,17 @@ def pairs(
                 Pair(one, 0, answer(one, baseline, arm="a"), answer(one, candidate, arm="b"))
             )
     return made
+
+
+def with_tokens(made: Sequence[Pair], prompt: int | None, answer: int | None) -> list[Pair]:
+    """Give the baseline's answers a usage of so many tokens."""
+    return [
+        replace(
+            one,
+            baseline=replace(
+                one.baseline,
+                completion=replace(one.baseline.completion, usage=Usage(prompt, answer)),
+            ),
+        )
+        for one in made
+    ]

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from evalkit.decision.attribution import causes_by_family, ran_out
 from evalkit.decision.further import stage_two_due
 from evalkit.decision.groups import ALL_AT_ONCE, group_tables, judges_of
+from evalkit.decision.lengths import length_curves
 from evalkit.decision.metrics import MIN_CLUSTERS, MetricPlan, measure, settle
 from evalkit.decision.missing import find_reruns
 from evalkit.decision.noise import flips_high, measure_noise
@@ -143,7 +144,9 @@ def compare_pairs(
     if noise is not None:
         result = _with_noise(result, noise, policy)
     if result.verdict.state is not VerdictState.INVALID:
-        result = replace(result, slices=find_slices(pairing.pairs))
+        result = replace(
+            result, slices=find_slices(pairing.pairs), lengths=length_curves(pairing.pairs)
+        )
     route = find_route(
         result,
         by_family,

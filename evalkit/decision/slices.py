@@ -11,7 +11,6 @@ others: part of it can be the baseline's own bad luck.
 
 from __future__ import annotations
 
-from bisect import bisect_right
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Self
@@ -19,6 +18,7 @@ from typing import Self
 import numpy as np
 from numpy.typing import NDArray
 
+from evalkit.decision.lengths import LENGTHS, output_length, prompt_length
 from evalkit.decision.pairing import Pair
 from evalkit.decision.tables import Table, build_table, differences
 from evalkit.results import SliceDimension, SliceResult
@@ -29,8 +29,6 @@ from evalkit.stats.pooling import mover_z
 
 FALSE_DISCOVERY_RATE = 0.10
 MIN_UNITS = 10
-LENGTHS = ("<64", "64–256", "256–1K", "1K–4K", "4K–16K", "16K–64K", "≥64K")
-_EDGES = (64, 256, 1024, 4096, 16_384, 65_536)
 
 Key = tuple[str, str | None]
 
@@ -134,19 +132,9 @@ def shrink(
     return [float(one) for one in drawn]
 
 
-def length_bucket(tokens: int) -> str:
-    """Return the pre-declared bucket of a length in tokens; 16,384 begins `16K–64K`."""
-    return LENGTHS[bisect_right(_EDGES, tokens)]
-
-
-def _by_prompt_length(pair: Pair) -> Key:
-    tokens = pair.baseline.completion.usage.prompt_tokens
-    return (pair.sample.length_bucket if tokens is None else length_bucket(tokens)), None
-
-
 def _by_output_length(pair: Pair) -> Key | None:
-    tokens = pair.baseline.completion.usage.completion_tokens
-    return None if tokens is None else (length_bucket(tokens), None)
+    bucket = output_length(pair)
+    return None if bucket is None else (bucket, None)
 
 
 def _by_difficulty(pair: Pair) -> Key | None:
@@ -158,7 +146,7 @@ _CUTS: Mapping[SliceDimension, Callable[[Pair], Key | None]] = {
     "family": lambda pair: (pair.sample.family.value, None),
     "category": lambda pair: (pair.sample.category, pair.sample.family.value),
     "language": lambda pair: (pair.sample.language, None),
-    "prompt_length": _by_prompt_length,
+    "prompt_length": lambda pair: (prompt_length(pair), None),
     "output_length": _by_output_length,
     "difficulty": _by_difficulty,
 }

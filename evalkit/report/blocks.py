@@ -16,6 +16,7 @@ from evalkit.report.estimates import (
     metric_state,
     scope_label,
 )
+from evalkit.report.lengths import length_curves
 from evalkit.report.model import (
     ArmRates,
     CandidateBlock,
@@ -89,6 +90,7 @@ def candidate_block(
         improvements=cards.flips(words, names.baseline, result, "improvement"),
         remedies=remedy_items(words, names, result),
         slices=slices_of(words, result),
+        lengths=length_curves(words, names, result),
         noise=noise_block(words, result),
         policies=policies,
         policies_table=policies_table(words, policies),

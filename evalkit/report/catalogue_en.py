@@ -742,6 +742,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "remedy.more_ids": "{prompts} and {k} more",
     "remedy.other": "{code}",
+    # Length curves
+    "lengths.prompt_length": "Length of the prompt",
+    "lengths.output_length": "Length of the baseline's answer",
+    "lengths.tokens": "{title}, tokens",
+    "lengths.axis": "paired difference, points (band: 95%\u00a0CI)",
+    "lengths.description": "Paired difference in accuracy by length. {told}.",
     # Slices
     "slice.family": "family",
     "slice.category": "category",
@@ -776,6 +782,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "slices.join": ", ",
     "table.slices": "All slices that were tested",
     "table.flagged": "Slices that are worse",
+    "col.length": "Length",
     "col.slice": "Slice",
     "col.dimension": "Cut by",
     "col.pairs": "Pairs",
@@ -794,6 +801,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "Trials 28:105 (2007). Slices explain, they do not gate."
     ),
     "ui.remedies": "What to do, in this order",
+    "ui.lengths": "Over length",
+    "ui.lengths_lead": (
+        "Does it fall back on long prompts, or in long answers? Described, not tested: a length "
+        "goes with family and difficulty. A hollow dot stands for fewer than 10 pairs."
+    ),
+    "ui.as_table": "As a table",
     "ui.slices": "Slices",
     # Policies side by side, and missing answers
     "ui.policies": "More than one policy",

@@ -702,6 +702,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "remedy.more_ids": "{prompts} 等，另有 {k} 道",
     "remedy.other": "{code}",
+    # Length curves
+    "lengths.prompt_length": "提示长度",
+    "lengths.output_length": "基线回答长度",
+    "lengths.tokens": "{title}（token 数）",
+    "lengths.axis": "配对差值，百分点（阴影：95%\u00a0CI）",
+    "lengths.description": "按长度的准确率配对差值。{told}。",
     # Slices
     "slice.family": "类别",
     "slice.category": "子类",
@@ -729,6 +735,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "slices.join": "、",
     "table.slices": "所有经过检验的切片",
     "table.flagged": "更差的切片",
+    "col.length": "长度",
     "col.slice": "切片",
     "col.dimension": "划分依据",
     "col.pairs": "对数",
@@ -746,6 +753,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "不参与门禁。"
     ),
     "ui.remedies": "按此顺序处理",
+    "ui.lengths": "随长度的变化",
+    "ui.lengths_lead": (
+        "提示变长或回答变长时，候选是否掉队？这里只作描述，不作检验：长度与题型、难度相关联。"
+        "空心点表示不足 10 对。"
+    ),
+    "ui.as_table": "以表格显示",
     "ui.slices": "切片",
     # 并列的策略，以及缺失的回答
     "ui.policies": "不止一个策略",

@@ -1,7 +1,7 @@
 """Inline SVG: the forest plot of paired differences.
 
 Colours and fonts come from the page's style sheet by class, so that light, dark and print
-work; attributes hold geometry only. Every text is escaped here.
+work; attributes hold geometry only.
 """
 
 from __future__ import annotations
@@ -12,10 +12,11 @@ from dataclasses import dataclass
 from itertools import groupby
 from typing import Final
 
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
 from evalkit.report import numbers
 from evalkit.report.model import Forest, ForestRow
+from evalkit.report.svg import line, opening, text
 
 _STEPS: Final = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
 _MAX_TICKS: Final = 9
@@ -62,10 +63,7 @@ def forest(plot: Forest, key: str, *, narrow: bool = False) -> Markup:
     bottom = tops[-1] + layout.row
     height = bottom + 40
     parts = [
-        f'<svg class="forest" role="img" viewBox="0 0 {layout.width} {height}" '
-        f'width="{layout.width}" height="{height}" aria-labelledby="{key}-title {key}-desc">',
-        f'<title id="{key}-title">{escape(plot.title)}</title>',
-        f'<desc id="{key}-desc">{escape(plot.description)}</desc>',
+        opening("forest", layout.width, height, key, plot.title, plot.description),
         *_head(plot, layout),
         *_axis(plot, layout, scale, _spans(tops, layout), bottom),
         *_margins(plot.rows, tops, layout, scale),
@@ -132,9 +130,9 @@ def _head(plot: Forest, layout: _Layout) -> Iterator[str]:
         (layout.difference_x, "start"),
         (layout.state_x, "start"),
     )
-    for text, (x, anchor) in zip(plot.columns, places, strict=True):
+    for words, (x, anchor) in zip(plot.columns, places, strict=True):
         if x is not None:
-            yield _text(x, 14, _short(text, 11 if anchor == "end" else 28), "fine", anchor)
+            yield text(x, 14, _short(words, 11 if anchor == "end" else 28), "fine", anchor)
 
 
 def _spans(tops: Sequence[float], layout: _Layout) -> list[tuple[float, float]]:
@@ -155,14 +153,14 @@ def _axis(
     for tick in scale.ticks():
         x = scale.x(tick)
         for start, end in spans:
-            yield _line(x, start, x, end, "grid")
+            yield line(x, start, x, end, "grid")
         label = numbers.points(tick, digits) if round(tick, 6) else "0"
-        yield _text(x, bottom + 17, label, "fine", "middle")
+        yield text(x, bottom + 17, label, "fine", "middle")
     zero = scale.x(0.0)
     for start, end in spans:
-        yield _line(zero, start, zero, end, "zero")
+        yield line(zero, start, zero, end, "zero")
     middle = (layout.left + layout.right) / 2
-    yield _text(middle, bottom + 34, plot.axis, "fine", "middle")
+    yield text(middle, bottom + 34, plot.axis, "fine", "middle")
 
 
 def _margins(
@@ -173,9 +171,9 @@ def _margins(
         first, top = members[0]
         x = scale.x(-first.margin)
         for start, end in _spans([y for _, y in members], layout):
-            yield _line(x, start - 4, x, end - 4, "margin")
+            yield line(x, start - 4, x, end - 4, "margin")
         anchor = "start" if x < layout.left + 60 else "middle"
-        yield _text(x, top - 8, first.margin_label, "margin-label", anchor)
+        yield text(x, top - 8, first.margin_label, "margin-label", anchor)
 
 
 def _labels(row: ForestRow, top: float, layout: _Layout) -> Iterator[str]:
@@ -184,22 +182,22 @@ def _labels(row: ForestRow, top: float, layout: _Layout) -> Iterator[str]:
     words = row.state.text if len(row.state.text) <= _STATE_LENGTH else row.state.short
     state = f"{row.state.icon} {words}"
     if layout.n_x is None:
-        yield _text(0, top + 16, f"{row.label} ({row.n})", weight)
-        yield _text(layout.width, top + 16, difference, weight, "end")
-        yield _text(0, top + 34, state, f"fine state-{row.state.key.lower()}")
+        yield text(0, top + 16, f"{row.label} ({row.n})", weight)
+        yield text(layout.width, top + 16, difference, weight, "end")
+        yield text(0, top + 34, state, f"fine state-{row.state.key.lower()}")
         return
     y = top + layout.row / 2 + 5
-    yield _text(layout.label_x, y, _short(row.label, 20), weight)
-    for x, text in (
+    yield text(layout.label_x, y, _short(row.label, 20), weight)
+    for x, words in (
         (layout.n_x, row.n),
         (layout.baseline_x, row.baseline),
         (layout.candidate_x, row.candidate),
     ):
         if x is not None:
-            yield _text(x, y, text, weight, "end")
+            yield text(x, y, words, weight, "end")
     if layout.difference_x is not None and layout.state_x is not None:
-        yield _text(layout.difference_x, y, difference, weight)
-        yield _text(layout.state_x, y, state, f"{weight} state-{row.state.key.lower()}")
+        yield text(layout.difference_x, y, difference, weight)
+        yield text(layout.state_x, y, state, f"{weight} state-{row.state.key.lower()}")
 
 
 def _mark(row: ForestRow, top: float, layout: _Layout, scale: _Scale) -> Iterator[str]:
@@ -207,12 +205,12 @@ def _mark(row: ForestRow, top: float, layout: _Layout, scale: _Scale) -> Iterato
     number = row.difference
     kind = f"mark state-{row.state.key.lower()}"
     if number.value is None:
-        yield _text(scale.x(0.0) + 8, y + 5, numbers.DASH, "fine")
+        yield text(scale.x(0.0) + 8, y + 5, numbers.DASH, "fine")
         return
     if number.low is not None and number.high is not None:
-        yield _line(scale.x(number.low), y, scale.x(number.high), y, f"{kind} thin")
+        yield line(scale.x(number.low), y, scale.x(number.high), y, f"{kind} thin")
     if row.low90 is not None and row.high90 is not None:
-        yield _line(scale.x(row.low90), y, scale.x(row.high90), y, f"{kind} thick")
+        yield line(scale.x(row.low90), y, scale.x(row.high90), y, f"{kind} thick")
     x = scale.x(number.value)
     if row.pooled:
         size = _DIAMOND
@@ -225,15 +223,5 @@ def _mark(row: ForestRow, top: float, layout: _Layout, scale: _Scale) -> Iterato
         yield f'<circle class="{kind} {hollow}" cx="{x:.1f}" cy="{y:.1f}" r="{_DOT}"/>'
 
 
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
-
-
-def _text(x: float, y: float, text: str, kind: str, anchor: str = "start") -> str:
-    return (
-        f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
-    )
-
-
-def _short(text: str, most: int) -> str:
-    return text if len(text) <= most else f"{text[: most - 1]}…"
+def _short(words: str, most: int) -> str:
+    return words if len(words) <= most else f"{words[: most - 1]}…"

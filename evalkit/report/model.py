@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from evalkit.report.figures import Curve
 from evalkit.results import MetricName
 
 
@@ -264,6 +265,14 @@ class Slices:
 
 
 @dataclass(frozen=True, slots=True)
+class LengthCurve:
+    """The difference over one length, as a plot and as a table."""
+
+    curve: Curve
+    table: Table
+
+
+@dataclass(frozen=True, slots=True)
 class NoiseBlock:
     """The noise floor: a sentence, a table by scope, and the numbers over all samples."""
 
@@ -336,6 +345,7 @@ class CandidateBlock:
     improvements: Flips
     remedies: tuple[RemedyItem, ...]
     slices: Slices
+    lengths: tuple[LengthCurve, ...]
     noise: NoiseBlock | None
     policies: tuple[PolicyRow, ...]
     policies_table: Table | None

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 from evalkit.report import numbers
 from evalkit.report.estimates import as_difference, scope_label
+from evalkit.report.lengths import length_name
 from evalkit.report.model import SliceRow, Slices, Table
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -66,8 +67,7 @@ def _label(words: Words, item: SliceResult) -> str:
         family = scope_label(words, item.family or "")
         return words("slice_value.category", family=family, value=value)
     if item.dimension in ("prompt_length", "output_length"):
-        name = words.name("prompt_length", value)
-        return name if name != value else words("slice_value.tokens", value=value)
+        return length_name(words, value)
     return words.name(item.dimension, value)
 
 

@@ -16,15 +16,14 @@ from evalkit.decision.slices import (
     FALSE_DISCOVERY_RATE,
     Cut,
     find_slices,
-    length_bucket,
     screen,
     shrink,
 )
 from evalkit.decision.tables import Table
 from evalkit.policy import Policy
 from evalkit.results import SliceResult
-from evalkit.types import Family, Usage
-from tests.builders import MISSING, RIGHT, TRUNCATED, WRONG, pairs, taskset
+from evalkit.types import Family
+from tests.builders import MISSING, RIGHT, TRUNCATED, WRONG, pairs, taskset, with_tokens
 
 FAMILIES = ("facts", "instructions", "code", "longform", "math")
 LENGTHS = ("256–1K", "1K–4K", "4K–16K", "16K–64K", "≥64K")
@@ -100,19 +99,6 @@ def spread(made: Sequence[Pair], **cuts: Sequence[str]) -> list[Pair]:
     return dealt
 
 
-def with_tokens(made: Sequence[Pair], prompt: int | None, answer: int | None) -> list[Pair]:
-    return [
-        replace(
-            one,
-            baseline=replace(
-                one.baseline,
-                completion=replace(one.baseline.completion, usage=Usage(prompt, answer)),
-            ),
-        )
-        for one in made
-    ]
-
-
 def by_key(found: Sequence[SliceResult]) -> dict[tuple[str, str | None, str], SliceResult]:
     return {(one.dimension, one.family, one.value): one for one in found}
 
@@ -163,14 +149,6 @@ def test_without_token_counts_the_prompt_has_the_samples_bucket() -> None:
         ("prompt_length", "short"),
         ("prompt_length", "long"),
     }
-
-
-@pytest.mark.parametrize(
-    ("tokens", "bucket"),
-    [(0, "<64"), (63, "<64"), (64, "64–256"), (16_383, "4K–16K"), (16_384, "16K–64K")],
-)
-def test_buckets_begin_at_their_edge(tokens: int, bucket: str) -> None:
-    assert length_bucket(tokens) == bucket
 
 
 def test_slices_with_few_independent_pairs_are_listed_and_not_tested() -> None:

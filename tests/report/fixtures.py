@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 from evalkit.estimates import Cells, Estimate, TestResult
 from evalkit.results import (
@@ -19,6 +19,7 @@ from evalkit.results import (
     ArmTiming,
     CandidateResult,
     Comparison,
+    LengthPoint,
     MetricName,
     MetricResult,
     MetricState,
@@ -160,6 +161,24 @@ def arm(name: str, quantization: str, size: int, hostile: str | None) -> ArmInfo
     )
 
 
+def _length(
+    dimension: Literal["prompt_length", "output_length"], bucket: str, n: int, value: float
+) -> LengthPoint:
+    error = 0.6 / n**0.5
+    found = Estimate(value, value - error, value + error, "score", n)
+    return LengthPoint(dimension, bucket, n, 0.61, 0.61 + value, found)
+
+
+LENGTHS = (
+    _length("prompt_length", "<64", 41, 0.01),
+    _length("prompt_length", "64–256", 77, 0.0),
+    _length("prompt_length", "256–1K", 36, -0.05),
+    _length("prompt_length", "4K–16K", 6, -0.2),
+    _length("output_length", "<64", 90, 0.01),
+    _length("output_length", "64–256", 70, -0.04),
+)
+
+
 def candidate(name: str, state: str, hostile: str | None = None) -> CandidateResult:
     families = {family: _scope(family, cells) for family, cells in CELLS[state].items()}
     pooled_cells = _sum(CELLS[state].values())
@@ -183,6 +202,7 @@ def candidate(name: str, state: str, hostile: str | None = None) -> CandidateRes
         threats=_threats(state, pooled_cells.n),
         causes={"math": {"wrong_result": 2, "loop": 1}, "facts": {"abstained": 2}},
         samples=tuple(_samples(CELLS[state], hostile)),
+        lengths=() if state == "INVALID" else LENGTHS,
     )
 
 

@@ -135,7 +135,7 @@ def test_hostile_texts_do_nothing(browser: Any, text: str) -> None:
 
 def test_folded_parts_open_without_a_script(browser: Any) -> None:
     opened = Opened(browser, written("fold", "HOLD"), width=1280, height=800, scheme="light")
-    folded = opened.page.locator("details.more").first
+    folded = opened.page.locator("details.more:has(details.sample)").first
     inner = folded.locator("details.sample").first
     assert not inner.is_visible()
     folded.locator("> summary").click()

@@ -127,7 +127,8 @@ def test_tables_have_headers_with_scope_and_charts_have_words() -> None:
     assert all(a.get("scope") in ("col", "row") for a in headers)
     charts = [a for tag, a in made.elements if tag == "svg"]
     ids = {a["id"] for _, a in made.elements if "id" in a}
-    assert len(charts) == 2
+    # The forest plot, wide and narrow, and two curves over length.
+    assert len(charts) == 4
     for chart in charts:
         assert chart["role"] == "img"
         assert set((chart["aria-labelledby"] or "").split()) <= ids
