@@ -1,34 +1,27 @@
 """The ledger of looks: which answers were decided on, when, under which policy, with what end.
 
-`ledger.jsonl` lies in the comparison folder. Lines are only ever added, and each holds the
-hash of the one before, so that a line that is changed or taken out is noticed. It guards
-against accidents, not against intent: who deletes the file, or compares in another folder,
-starts to count anew.
+`ledger.jsonl` lies in the comparison folder, a chain of lines. Who deletes the file, or
+compares in another folder, starts to count anew.
 """
 
 from __future__ import annotations
 
-import fcntl
-import json
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Self
 
 from evalkit import __version__
 from evalkit.collect.header import run_id_of
 from evalkit.decision.looks import Asked, PastLook
-from evalkit.errors import StoreError
-from evalkit.fingerprint import canonical, digest, identity_key
+from evalkit.fingerprint import digest, identity_key
 from evalkit.policy import Policy
 from evalkit.results import CandidateResult, Comparison, VerdictState
+from evalkit.stages.chain import Chain, content_of
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
 
 LEDGER = "ledger.jsonl"
-_HASH, _PREVIOUS, _TIME = "hash", "previous", "time"
 _RESTART = "Looks can no longer be counted here: compare in a new --output, on new prompts."
 
 
@@ -64,16 +57,15 @@ def subjects_of(runs: Sequence[CollectedRun], plan: Plan) -> dict[str, Subject]:
 
 
 class Ledger:
-    """The ledger of one comparison folder.
+    """The ledger of one comparison folder."""
 
-    Attributes:
-        path: Its file, which need not be there yet.
-        entries: What it holds, the oldest first.
-    """
+    def __init__(self, chain: Chain) -> None:
+        self._chain = chain
 
-    def __init__(self, path: Path, entries: tuple[Mapping[str, Any], ...]) -> None:
-        self.path = path
-        self.entries = entries
+    @property
+    def entries(self) -> tuple[Mapping[str, Any], ...]:
+        """What it holds, the oldest first."""
+        return self._chain.entries
 
     @classmethod
     def read(cls, folder: Path) -> Self:
@@ -84,14 +76,7 @@ class Ledger:
         Raises:
             StoreError: When it cannot be read, or a line does not follow from the one before.
         """
-        path = folder / LEDGER
-        try:
-            data = path.read_bytes()
-        except FileNotFoundError:
-            return cls(path, ())
-        except OSError as error:
-            raise StoreError(f"{path} cannot be read: {error.strerror}.") from error
-        return cls(path, tuple(_checked(path, data[: data.rfind(b"\n") + 1])))
+        return cls(Chain.read(folder / LEDGER, _RESTART))
 
     def history(self, subject: Subject) -> list[PastLook]:
         """Return the earlier looks at these two endpoints."""
@@ -108,32 +93,8 @@ class Ledger:
             StoreError: When it cannot be written, or another process has written meanwhile.
         """
         line = _entry(comparison, subjects)
-        if any(_content(entry) == line for entry in self.entries):
-            return
-        previous = str(self.entries[-1][_HASH]) if self.entries else ""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        entry = {**line, _PREVIOUS: previous, _TIME: now}
-        entry[_HASH] = digest(entry)
-        self._append(canonical(entry).encode() + b"\n", previous)
-        self.entries = (*self.entries, entry)
-
-    def _append(self, line: bytes, previous: str) -> None:
-        try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as file:
-                fcntl.flock(file, fcntl.LOCK_EX)
-                last = Ledger.read(self.path.parent).entries
-                if (str(last[-1][_HASH]) if last else "") != previous:
-                    raise StoreError(
-                        f"Another process wrote to {self.path}.", hint="Run the same command again."
-                    )
-                whole = self.path.read_bytes().rfind(b"\n") + 1
-                os.ftruncate(file.fileno(), whole)
-                file.write(line)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {error.strerror}.") from error
+        if not any(content_of(entry) == line for entry in self.entries):
+            self._chain = self._chain.add(line)
 
 
 def foreseen(
@@ -172,23 +133,6 @@ def foreseen(
         f"({policy.plan}) allows no further one, and the verdict will be INVALID. "
         "Begin anew in another --output."
     )
-
-
-def _checked(path: Path, data: bytes) -> Iterator[Mapping[str, Any]]:
-    previous = ""
-    for number, line in enumerate(data.splitlines(), start=1):
-        try:
-            entry = json.loads(line)
-            own = entry.pop(_HASH)
-            sound = own == digest(entry) and entry[_PREVIOUS] == previous
-        except (ValueError, KeyError, AttributeError, TypeError):
-            sound = False
-        if not sound:
-            raise StoreError(
-                f"{path} was changed: line {number} is not as it was written.", hint=_RESTART
-            )
-        previous = own
-        yield {**entry, _HASH: own}
 
 
 def _looks_at(
@@ -236,7 +180,3 @@ def _row(result: CandidateResult, subject: Subject) -> dict[str, Any]:
         "look": result.look.number if result.look is not None else None,
         "counts": counts,
     }
-
-
-def _content(entry: Mapping[str, Any]) -> dict[str, Any]:
-    return {k: v for k, v in entry.items() if k not in (_HASH, _PREVIOUS, _TIME)}

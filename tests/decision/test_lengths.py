@@ -81,6 +81,8 @@ def test_buckets_begin_at_their_edge(tokens: int, bucket: str) -> None:
 
 def test_an_invalid_comparison_draws_no_curve() -> None:
     made = [*of_length(40, 10, (RIGHT, RIGHT, 4)), *of_length(20_000, 10, (RIGHT, WRONG, 4))]
-    result = compare_pairs("q4", Pairing(tuple(made), ()), [taskset([one.sample for one in made])], Policy())
+    result = compare_pairs(
+        "q4", Pairing(tuple(made), ()), [taskset([one.sample for one in made])], Policy()
+    )
     assert result.verdict.state.value == "INVALID"
     assert result.lengths == ()
