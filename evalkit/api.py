@@ -244,6 +244,7 @@ def _decide(
     redaction: Redaction | None,
 ) -> Comparison:
     """Score all arms, compare them, and keep the result."""
+    from evalkit.report.store import load_comparison
     from evalkit.stages.comparing import History, build_comparison
     from evalkit.stages.writing import write_comparison
 
@@ -266,7 +267,8 @@ def _decide(
     # A look counts from the moment at which its result could be read.
     ledger.add(comparison, subjects)
     write_comparison(folder, comparison)
-    return comparison
+    # What is shown now is what a later report will show: both are read from the file.
+    return load_comparison(folder)
 
 
 def _targets(targets: Sequence[str], config: Config) -> Sequence[str]:

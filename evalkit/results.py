@@ -15,6 +15,10 @@ from typing import Any, Literal
 
 from evalkit.estimates import Cells, Estimate, TestResult
 from evalkit.noisefloor import NoiseFloor
+from evalkit.parts import LengthPoint as LengthPoint
+from evalkit.parts import SliceDimension as SliceDimension
+from evalkit.parts import SliceResult as SliceResult
+from evalkit.reviews import Review
 from evalkit.rulings import Look as Look
 from evalkit.rulings import PolicyReading as PolicyReading
 from evalkit.rulings import ReasonCode as ReasonCode
@@ -224,43 +228,6 @@ class SampleView:
     prompt_hash: str | None = None
 
 
-SliceDimension = Literal[
-    "family", "category", "language", "prompt_length", "output_length", "difficulty"
-]
-
-
-@dataclass(frozen=True, slots=True)
-class SliceResult:
-    """One pre-declared part of the prompts; `family` says whose category it is, else `None`.
-
-    `pvalue`: worse than zero and than the rest; `None` when too few. `p_adjusted`: after BH.
-    """
-
-    dimension: SliceDimension
-    value: str
-    family: str | None
-    n: int
-    regressions: int
-    improvements: int
-    difference: Estimate
-    shrunken: float
-    pvalue: float | None
-    p_adjusted: float | None
-    flagged: bool
-
-
-@dataclass(frozen=True, slots=True)
-class LengthPoint:
-    """Pairs of one length: each arm's mean goodness, and the paired difference."""
-
-    dimension: Literal["prompt_length", "output_length"]
-    bucket: str
-    n: int
-    baseline: float
-    candidate: float
-    difference: Estimate
-
-
 @dataclass(frozen=True, slots=True)
 class Remedy:
     """Something to do about a finding: for which families (none: all), with its evidence."""
@@ -290,6 +257,7 @@ class CandidateResult:
         reruns: Prompts without an answer, the first 200.
         look: `None` where no ledger is kept.
         readings: Of every policy that was declared or given, when they differ.
+        review: What reviewers marked; `None` when nothing concerns this candidate.
     """
 
     endpoint: str
@@ -309,6 +277,7 @@ class CandidateResult:
     reruns: tuple[Rerun, ...] = ()
     look: Look | None = None
     readings: tuple[PolicyReading, ...] = ()
+    review: Review | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,18 @@ PACKAGE = Path(__file__).parent.parent / "evalkit"
 
 # A module imports only from rows above its own, and from its own row.
 ROWS: list[set[str]] = [
-    {"__init__", "types", "estimates", "noisefloor", "rulings", "results", "errors", "resources"},
+    {
+        "__init__",
+        "types",
+        "estimates",
+        "noisefloor",
+        "rulings",
+        "reviews",
+        "parts",
+        "results",
+        "errors",
+        "resources",
+    },
     {"fingerprint", "registry"},
     {"plainkeys", "yamlfile", "policy", "config"},
     {"tasksets"},

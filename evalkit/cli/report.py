@@ -23,16 +23,19 @@ def report(
     redact: bool | None,
     as_json: bool,
 ) -> None:
-    """Render the comparison in FOLDER again; nothing is asked and nothing is decided anew.
+    """Render the comparison in FOLDER again; nothing is asked.
+
+    Nothing is decided anew, but for what reviewers marked in 'evalkit view': both verdicts
+    are shown, before and after their marks.
 
     With --redact no prompt, target or answer is shown; FOLDER itself keeps what it holds.
     """
     from evalkit.cli.results import show_comparison
-    from evalkit.report.store import load_comparison
     from evalkit.stages.redacting import redact_comparison
+    from evalkit.stages.reviewing import reviewed
     from evalkit.stages.writing import Destinations
 
-    comparison = load_comparison(folder)
+    comparison = reviewed(folder)
     if redact and not comparison.redacted:
         comparison = redact_comparison(comparison)
         click.echo(f"evalkit: comparison.json and the runs in {folder} keep their texts", err=True)

@@ -29,6 +29,7 @@ from evalkit.report.model import (
 from evalkit.report.noise import noise_block, noise_facts
 from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
+from evalkit.report.reviews import review_block
 from evalkit.report.slices import slices_of
 from evalkit.report.text import columns, one_line
 from evalkit.report.threats import threat_items
@@ -91,6 +92,7 @@ def candidate_block(
         remedies=remedy_items(words, names, result),
         slices=slices_of(words, result),
         lengths=length_curves(words, names, result),
+        review=review_block(words, names, result),
         noise=noise_block(words, result),
         policies=policies,
         policies_table=policies_table(words, policies),

@@ -356,6 +356,16 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "J = {youden}, {labels} labels): differences are corrected by J",
         "judged by a model",
     ),
+    "threat.REVIEWED": (
+        "reviewers ({reviewers}) marked {marks} samples, {applied} marks change something. "
+        "Before: {before}; after: {after}. Marks can only take a SHIP away",
+        "reviewers marked samples",
+    ),
+    "threat.REVIEW_ONE_SIDED": (
+        "every mark that changes something favours the {arm} ({n}): look at those that could "
+        "speak against it too",
+        "every mark favours one arm",
+    ),
     "threat.POLICY_CHANGED": (
         "the policy was changed after the run: {changes}. Under the one that was fixed before "
         "it: {before}; under the new one: {after}. The first gates, the new one can only take "
@@ -742,6 +752,33 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "remedy.more_ids": "{prompts} and {k} more",
     "remedy.other": "{code}",
+    # Review
+    "ui.review": "Reviewed by people",
+    "ui.review_lead": (
+        "People who mark have seen the result: the verdict before gates, and marks can only take "
+        "a SHIP away."
+    ),
+    "review.before": "before",
+    "review.after": "after adjudication",
+    "review.lead": "{applied} of {n} marks change a score or take a prompt out.",
+    "review.one_sided": "All of them help {arm}.",
+    "table.marks": "Marks, the oldest first",
+    "mark.prompt": "bad prompt",
+    "mark.score": "{arm}: {before} → {after}",
+    "mark.score_unknown": "{arm}: → {after}",
+    "mark.applied": "applied",
+    "mark.unchanged": "scored so already",
+    "mark.stale": "another answer now",
+    "mark.withdrawn": "taken back",
+    "col.side": "Adjudication",
+    "col.hallucination": "Hallucination, points [95%\u00a0CI]",
+    "col.sample": "Sample",
+    "col.mark": "Mark",
+    "col.effect": "Effect",
+    "col.favours": "Helps",
+    "col.reviewer": "Reviewer",
+    "col.why": "Reason",
+    "col.when": "Made",
     # Length curves
     "lengths.prompt_length": "Length of the prompt",
     "lengths.output_length": "Length of the baseline's answer",

@@ -341,6 +341,15 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "个标注）：差值已按 J 校正",
         "由模型评审",
     ),
+    "threat.REVIEWED": (
+        "评审人（{reviewers}）标记了 {marks} 个样本，其中 {applied} 条标记有影响。"
+        "评审前：{before}；评审后：{after}。标记只能撤回 SHIP",
+        "评审人标记了样本",
+    ),
+    "threat.REVIEW_ONE_SIDED": (
+        "所有有影响的标记都有利于{arm}（{n} 条）：也请检查可能不利于它的样本",
+        "所有标记都有利于同一方",
+    ),
     "threat.POLICY_CHANGED": (
         "运行之后策略被修改：{changes}。按运行前确定的策略：{before}；按新策略：{after}。门禁以前者"
         "为准，新策略只能撤销“可以发布”",
@@ -702,6 +711,30 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "remedy.more_ids": "{prompts} 等，另有 {k} 道",
     "remedy.other": "{code}",
+    # Review
+    "ui.review": "人工评审",
+    "ui.review_lead": "评审人已看到结果：以评审前的结论为准，标记只能撤回 SHIP。",
+    "review.before": "评审前",
+    "review.after": "评审后",
+    "review.lead": "{n} 条标记中有 {applied} 条改变了评分或去掉了题目。",
+    "review.one_sided": "它们全都有利于 {arm}。",
+    "table.marks": "标记，按时间先后",
+    "mark.prompt": "题目有问题",
+    "mark.score": "{arm}：{before} → {after}",
+    "mark.score_unknown": "{arm}：→ {after}",
+    "mark.applied": "已生效",
+    "mark.unchanged": "评分本已如此",
+    "mark.stale": "回答已不是原来那条",
+    "mark.withdrawn": "已撤回",
+    "col.side": "评审",
+    "col.hallucination": "幻觉率，百分点 [95%\u00a0CI]",
+    "col.sample": "样本",
+    "col.mark": "标记",
+    "col.effect": "作用",
+    "col.favours": "有利于",
+    "col.reviewer": "评审人",
+    "col.why": "理由",
+    "col.when": "时间",
     # Length curves
     "lengths.prompt_length": "提示长度",
     "lengths.output_length": "基线回答长度",

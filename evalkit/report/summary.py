@@ -11,6 +11,7 @@ from evalkit.report.model import (
     Number,
     PolicyRow,
     Reason,
+    ReviewBlock,
     ScopeRow,
     SliceRow,
     View,
@@ -61,6 +62,7 @@ def _candidate(block: CandidateBlock) -> dict[str, Any]:
         "slices": [_slice(row) for row in block.slices.rows],
         "noise_floor": _noise(block.noise) if block.noise is not None else None,
         "policies": [_policy(row) for row in block.policies],
+        "review": None if block.review is None else _review(block.review),
         "look": block.look,
     }
 
@@ -82,6 +84,19 @@ def _reason(reason: Reason) -> dict[str, Any]:
         "metric": reason.metric,
         "text": reason.text,
         "step": reason.step or None,
+    }
+
+
+def _review(block: ReviewBlock) -> dict[str, Any]:
+    before, after = block.sides
+    return {
+        "before": before.state,
+        "after": after.state,
+        "followed": after.gates,
+        "one_sided": block.one_sided,
+        "difference_before": _number(before.difference),
+        "difference_after": _number(after.difference),
+        "marks": [dict(zip(block.marks.columns, row, strict=True)) for row in block.marks.rows],
     }
 
 

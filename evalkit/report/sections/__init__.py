@@ -26,6 +26,7 @@ from evalkit.report.sections import (
     policies,
     regressions,
     remedies,
+    review,
     slices,
 )
 
@@ -69,6 +70,7 @@ class PageSection(Protocol):
 CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
     first_screen,
     policies,
+    review,
     remedies,
     families,
     slices,
