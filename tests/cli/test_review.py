@@ -27,8 +27,8 @@ def compared(evalkit: Run, tmp_path: Path) -> Path:
     (tmp_path / "policy.yaml").write_text(json.dumps({"margins": margins}), encoding="utf-8")
     with FakeServer(script(N, wrong=[1])) as a, FakeServer(script(N, wrong=[2])) as b:
         ended = evalkit(
-            "compare", f"{a.url}#fake", f"{b.url}#fake", "-t", tmp_path / "quiz", "-o", "out", "-j", "16",
-            "--policy", "policy.yaml", "--json",
+            "compare", f"{a.url}#fake", f"{b.url}#fake", "-t", tmp_path / "quiz", "-o", "out",
+            "-j", "16", "--policy", "policy.yaml", "--json",
         )  # fmt: skip
     assert ended.code == 0, ended.out
     return tmp_path / "out"
