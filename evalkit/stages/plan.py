@@ -13,6 +13,7 @@ from evalkit.resources import resource_dir
 from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.tasksets.drawing import Drawing, ordered_units
+from evalkit.tasksets.formats.base import FORMATS
 from evalkit.tasksets.suites import SuiteName
 from evalkit.types import Language, Sample, Sampling, Taskset
 
@@ -100,7 +101,9 @@ class Plan:
             "tasksets": [
                 {
                     "name": taskset.name,
-                    "path": None if builtin.get(taskset.name) == taskset.path else taskset.path,
+                    "path": None
+                    if taskset.path is None or builtin.get(taskset.name) == taskset.path
+                    else absolute_source(taskset.path),
                     "content_hash": taskset.content_hash,
                 }
                 for taskset in self.tasksets
@@ -208,11 +211,25 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
     return plan
 
 
+def absolute_source(source: str) -> str:
+    """Return where a taskset lies so that it is found from any folder: a path or FORMAT:FILE.
+
+    >>> absolute_source("/a/b"), absolute_source("gsm8k:/a/test.jsonl")
+    ('/a/b', 'gsm8k:/a/test.jsonl')
+    """
+    form, colon, path = source.partition(":")
+    if colon and form in FORMATS:
+        return f"{form}:{Path(path).absolute()}"
+    return str(Path(source).absolute())
+
+
 def plan_difference(one: Plan, other: Plan) -> list[str]:
-    """Name what two plans do not share: pairs of such runs would not be pairs."""
+    """Name what two plans do not share: pairs of such runs would not be pairs.
+
+    Where a taskset lay does not matter: its content is hashed.
+    """
     first, second = one.record(), other.record()
-    names = []
-    for key in first:
-        if first[key] != second[key]:
-            names.append(key)
-    return names
+    for record in (first, second):
+        for row in record["tasksets"]:
+            del row["path"]
+    return [key for key in first if first[key] != second[key]]

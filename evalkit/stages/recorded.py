@@ -9,7 +9,13 @@ from evalkit.config import Config
 from evalkit.errors import StoreError, UsageError
 from evalkit.stages.arms import Arm
 from evalkit.stages.collecting import CollectedRun, load_run, unanswered
-from evalkit.stages.plan import Plan, make_plan, plan_difference, recorded_plan
+from evalkit.stages.plan import (
+    Plan,
+    absolute_source,
+    make_plan,
+    plan_difference,
+    recorded_plan,
+)
 from evalkit.stages.probing import OnStage
 
 
@@ -48,8 +54,10 @@ def shared_plan(arms: Sequence[Arm], config: Config, on_stage: OnStage) -> Plan:
 def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
     """A recorded run decides what is asked: a flag that says otherwise is not passed over."""
     record = plan.record()
+    known = {word: row["name"] for row in record["tasksets"] for word in (row["name"], row["path"])}
+    named = {known.get(task, known.get(absolute_source(task))) for task in config.tasks}
     wishes = {
-        "tasks": config.tasks and set(config.tasks) != {row["name"] for row in record["tasksets"]},
+        "tasks": config.tasks and named != {row["name"] for row in record["tasksets"]},
         "limit": config.limit is not None and config.limit != plan.limit,
         "suite": config.suite is not None and config.suite != plan.suite,
         "stage_2": config.stage_2 is not None and config.stage_2 != plan.stage_2,

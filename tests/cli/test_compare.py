@@ -207,7 +207,13 @@ def test_a_flag_that_a_recorded_run_cannot_honour_is_refused(evalkit: Run, tmp_p
     refused = evalkit("compare", "a", "b", "-n", "5")
     assert refused.code == 2
     assert "limit" in refused.err
+    other = evalkit("compare", "a", "b", "-t", "facts")
+    assert other.code == 2
+    assert "tasks" in other.err
     assert evalkit("compare", "a", "b").code == 4
+    # Saying what was said then is no other wish, however the path is written.
+    assert evalkit("compare", "a", "b", "-t", "quiz").code == 4
+    assert evalkit("compare", "a", "b", "-t", quiz).code == 4
 
 
 def test_code_never_runs_unless_it_may(evalkit: Run, tmp_path: Path) -> None:

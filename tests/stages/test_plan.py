@@ -26,6 +26,24 @@ def test_a_recorded_plan_asks_the_same(tmp_path: Path) -> None:
     assert (sampling.max_tokens, sampling.top_p) == (7, 0.5)
 
 
+def test_a_recorded_plan_is_found_from_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write_quiz(tmp_path / "quiz", 30)
+    monkeypatch.chdir(tmp_path)
+    plan = plan_of(Path("quiz"))
+    record = plan.record()
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    again = recorded_plan({"plan": record}, tmp_path, allow_code=False)
+    assert plan_difference(plan, again) == []
+
+
+def test_the_same_prompts_in_another_place_are_no_difference(tmp_path: Path) -> None:
+    one, other = write_quiz(tmp_path / "a" / "quiz", 30), write_quiz(tmp_path / "b" / "quiz", 30)
+    assert plan_difference(plan_of(one), plan_of(other)) == []
+
+
 def test_a_changed_taskset_is_refused(tmp_path: Path) -> None:
     record = plan_of(write_quiz(tmp_path, 30)).record()
     write_quiz(tmp_path, 31)
