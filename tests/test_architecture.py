@@ -22,6 +22,7 @@ ROWS: list[set[str]] = [
         "rulings",
         "reviews",
         "parts",
+        "releases",
         "results",
         "errors",
         "resources",
