@@ -18,6 +18,7 @@ from evalkit.noisefloor import NoiseFloor
 from evalkit.parts import LengthPoint as LengthPoint
 from evalkit.parts import SliceDimension as SliceDimension
 from evalkit.parts import SliceResult as SliceResult
+from evalkit.releases import Against as Against
 from evalkit.reviews import Review
 from evalkit.rulings import Look as Look
 from evalkit.rulings import PolicyReading as PolicyReading
@@ -347,7 +348,8 @@ class Comparison:
     """The content of `comparison.json`.
 
     `timing` and `created` hold all that depends on the clock; everything else is equal
-    for equal answers. `redacted`: no prompt, target or answer is in it.
+    for equal answers. `redacted`: no prompt, target or answer is in it. `against`: which
+    stored release the baseline is, where it is one.
     """
 
     schema_version: int
@@ -367,3 +369,4 @@ class Comparison:
     created: str
     timing: tuple[ArmTiming, ...]
     redacted: bool = False
+    against: Against | None = None

@@ -10,6 +10,8 @@ import click
 from evalkit.cli.display import make_display
 from evalkit.cli.options import (
     AA,
+    AGAINST,
+    AGAINST_ARM,
     ALLOW_CONFOUNDED,
     COLLECTING,
     DECIDING,
@@ -25,6 +27,8 @@ from evalkit.cli.options import (
 @click.argument("targets", nargs=-1, metavar="[BASELINE CANDIDATE...]")
 @COLLECTING
 @AA
+@AGAINST
+@AGAINST_ARM
 @DECIDING
 @ALLOW_CONFOUNDED
 @RENDERING
@@ -35,6 +39,8 @@ def compare(
     overrides: tuple[str, ...],
     tasks: tuple[str, ...],
     aa: str | None,
+    against: Path | None,
+    against_arm: str | None,
     margin: float | None,
     policy_path: Path | None,
     output: Path | None,
@@ -54,6 +60,10 @@ def compare(
     Each argument is an endpoint of the configuration, a quantization of the embedded model
     (f16, q8, q4, rtn4, rtn3), URL#model, a GGUF file, or a run folder. Candidates go from
     safest to cheapest. The same command goes on where it was interrupted.
+
+    With --against all arguments are candidates, and a stored release is the baseline. It must
+    have been asked the same prompts under the same policy; what is new, weights or engine, is
+    told from the identities.
     """
     from evalkit import api
     from evalkit.cli.results import show_comparison
@@ -65,7 +75,15 @@ def compare(
     shown = make_display(display, quiet=quiet, verbose=verbose)
     with shown:
         listener = api.Listener(shown.on_event, shown.on_stage)
-        compared = api.compare(targets, config, output=output, fresh=fresh, listener=listener)
+        compared = api.compare(
+            *targets,
+            config=config,
+            against=against,
+            against_arm=against_arm,
+            output=output,
+            fresh=fresh,
+            listener=listener,
+        )
     also = Destinations(html_path, md_path, junit_path)
-    show_comparison(compared.comparison, compared.folder, lang=lang, also=also, as_json=as_json)
-    return compared.comparison.exit_code
+    show_comparison(compared.content, compared.folder, lang=lang, also=also, as_json=as_json)
+    return compared.exit_code

@@ -124,6 +124,17 @@ ALLOW_CONFOUNDED = click.option(
     default=None,
     help="Go on although an endpoint fails the preflight, or differs in more than quantization.",
 )
+AGAINST = click.option(
+    "--against",
+    type=Folder(path_type=Path),
+    help="Take a stored release as the baseline: its run folder, or its comparison folder.",
+)
+AGAINST_ARM = click.option(
+    "--against-arm",
+    metavar="NAME",
+    help="Which arm of that comparison: baseline, candidate or its name. Default: the one that "
+    "was recommended.",
+)
 FRESH = click.option("--fresh", is_flag=True, help="Throw recorded answers away and ask again.")
 OUTPUT = click.option(
     "-o",
@@ -254,4 +265,6 @@ def read_config(
         given["policy"] = {**policy, "margins": margins}
     if not given:
         return config
-    return check_config({**config.model_dump(), **given}, where="the command line")
+    # What was never set must not look as if it was.
+    whole = {**config.model_dump(exclude_unset=True), **given}
+    return check_config(whole, where="the command line")

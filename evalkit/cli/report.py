@@ -7,12 +7,18 @@ from pathlib import Path
 import click
 
 from evalkit.cli.options import JSON, REDACT, RENDERING
+from evalkit.errors import UsageError
 
 
 @click.command()
 @click.argument("folder", type=click.Path(path_type=Path))
 @RENDERING
 @REDACT
+@click.option(
+    "--history",
+    is_flag=True,
+    help="FOLDER holds several comparisons, at any depth: draw the line of releases.",
+)
 @JSON
 def report(
     folder: Path,
@@ -21,6 +27,7 @@ def report(
     md_path: Path | None,
     junit_path: Path | None,
     redact: bool | None,
+    history: bool,
     as_json: bool,
 ) -> None:
     """Render the comparison in FOLDER again; nothing is asked.
@@ -29,7 +36,20 @@ def report(
     are shown, before and after their marks.
 
     With --redact no prompt, target or answer is shown; FOLDER itself keeps what it holds.
+
+    With --history the line of verdicts and differences over all comparisons in FOLDER is
+    written to FOLDER/history.html (or where --html says). What cannot be read is left out,
+    with its reason.
     """
+    if history:
+        from evalkit.cli.history import show_history
+
+        if md_path is not None or junit_path is not None:
+            raise UsageError(
+                "A history has no Markdown and no JUnit form.", hint="Leave --md and --junit out."
+            )
+        show_history(folder, lang=lang, html_path=html_path, as_json=as_json)
+        return
     from evalkit.cli.results import show_comparison
     from evalkit.stages.redacting import redact_comparison
     from evalkit.stages.reviewing import reviewed

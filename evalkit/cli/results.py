@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import os
-import shutil
-import sys
 from pathlib import Path
 
 import click
 
+from evalkit.cli.streams import terminal_color, terminal_width
 from evalkit.report.console import render_console
 from evalkit.report.summary import summary
 from evalkit.results import Comparison
@@ -29,7 +27,5 @@ def show_comparison(
         body = {**summary(view), "paths": paths}
         click.echo(json.dumps(body, ensure_ascii=False, indent=2))
         return
-    color = sys.stdout.isatty() and "NO_COLOR" not in os.environ
-    width = shutil.get_terminal_size((100, 24)).columns
-    click.echo(render_console(view, width, color))
+    click.echo(render_console(view, terminal_width(), terminal_color()))
     click.echo(f"Report: {paths['html']}")

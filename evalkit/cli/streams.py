@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import sys
 from pathlib import Path
 from typing import Any, TextIO
@@ -78,3 +79,13 @@ def open_missing_streams() -> None:
 
 def _null() -> TextIO:
     return Path(os.devnull).open("w", encoding="utf-8")
+
+
+def terminal_width() -> int:
+    """Return the columns of the terminal; 100 where there is none."""
+    return shutil.get_terminal_size((100, 24)).columns
+
+
+def terminal_color() -> bool:
+    """Whether colours may be written to standard output."""
+    return sys.stdout.isatty() and "NO_COLOR" not in os.environ

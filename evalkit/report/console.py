@@ -6,12 +6,13 @@ import io
 from typing import TYPE_CHECKING
 
 from evalkit.report.model import CandidateBlock, View
+from evalkit.report.release import release_lines
 from evalkit.report.text import columns
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-_STYLES = {"SHIP": "bold green", "HOLD": "bold red", "INCONCLUSIVE": "bold yellow"}
+STYLES = {"SHIP": "bold green", "HOLD": "bold red", "INCONCLUSIVE": "bold yellow"}
 _MIN_WIDTH = 40
 # A name may fill this part of the width before its column squeezes the numbers.
 _NAME_SHARE = 8
@@ -27,11 +28,38 @@ def render_console(view: View, width: int, color: bool) -> str:
         width: Columns of the terminal.
         color: Whether escape codes may be used. Words carry all meaning without them.
     """
-    from rich.console import Console
     from rich.text import Text
 
     out = io.StringIO()
-    console = Console(
+    console = terminal(out, width, color)
+    gate = view.gate
+    title = f"{gate.icon} {gate.word} ({gate.exit_text})"
+    console.print(Text(f"{view.title}  {title}", style=STYLES.get(gate.state, "bold")))
+    console.print(Text(view.sentence))
+    if len(view.candidates) == 1:
+        _print_reasons(console, view.candidates[0])
+    if len(view.candidates) == 1:
+        console.print(Text(f"{view.ui['recommendation']}: {view.recommendation}"))
+    for text in release_lines(view.release):
+        console.print(Text(text))
+    if view.redacted:
+        console.print(Text(view.redacted))
+    for block in view.candidates:
+        console.print()
+        if len(view.candidates) > 1:
+            head = f"{block.title}  {block.gate.icon} {block.gate.word}"
+            console.print(Text(head, style=STYLES.get(block.gate.state, "bold")))
+            console.print(Text(block.sentence))
+            _print_reasons(console, block)
+        _print_block(console, view, block)
+    return out.getvalue()
+
+
+def terminal(out: io.StringIO, width: int, color: bool) -> Console:
+    """Return a console that writes to a text and takes nothing in it for markup."""
+    from rich.console import Console
+
+    return Console(
         file=out,
         width=max(width, _MIN_WIDTH),
         force_terminal=color,
@@ -40,25 +68,6 @@ def render_console(view: View, width: int, color: bool) -> str:
         markup=False,
         emoji=False,
     )
-    gate = view.gate
-    title = f"{gate.icon} {gate.word} ({gate.exit_text})"
-    console.print(Text(f"{view.title}  {title}", style=_STYLES.get(gate.state, "bold")))
-    console.print(Text(view.sentence))
-    if len(view.candidates) == 1:
-        _print_reasons(console, view.candidates[0])
-    if len(view.candidates) == 1:
-        console.print(Text(f"{view.ui['recommendation']}: {view.recommendation}"))
-    if view.redacted:
-        console.print(Text(view.redacted))
-    for block in view.candidates:
-        console.print()
-        if len(view.candidates) > 1:
-            head = f"{block.title}  {block.gate.icon} {block.gate.word}"
-            console.print(Text(head, style=_STYLES.get(block.gate.state, "bold")))
-            console.print(Text(block.sentence))
-            _print_reasons(console, block)
-        _print_block(console, view, block)
-    return out.getvalue()
 
 
 def _print_reasons(console: Console, block: CandidateBlock) -> None:

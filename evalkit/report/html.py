@@ -19,23 +19,23 @@ from evalkit.report.model import CandidateBlock, View
 from evalkit.report.sections import CANDIDATE_SECTIONS, PAGE_SECTIONS
 from evalkit.resources import resource_dir
 
-_POLICY: Final = (
+POLICY: Final = (
     "default-src 'none'; style-src '{style}'; img-src data:; base-uri 'none'; form-action 'none'"
 )
 
 
 def render_html(view: View) -> str:
     """Return the report as one HTML document without any external reference."""
-    environment = _environment()
+    templates = environment()
     styles = (resource_dir("templates") / "styles.css").read_text(encoding="utf-8")
     blocks = [(block, list(_candidate_sections(view, block))) for block in view.candidates]
-    return environment.get_template("page.html.j2").render(
+    return templates.get_template("page.html.j2").render(
         view=view,
         ui=view.ui,
         blocks=blocks,
         page_sections=list(_page_sections(view)),
         styles=Markup(styles),
-        policy=_POLICY.format(style=source_hash(styles)),
+        policy=POLICY.format(style=source_hash(styles)),
     )
 
 
@@ -46,25 +46,26 @@ def source_hash(source: str) -> str:
 
 
 def _candidate_sections(view: View, block: CandidateBlock) -> Iterator[Markup]:
-    environment = _environment()
+    templates = environment()
     for section in sorted(CANDIDATE_SECTIONS, key=lambda item: item.ORDER):
         if section.applies(view, block):
-            template = environment.from_string(section.TEMPLATE)
+            template = templates.from_string(section.TEMPLATE)
             context = {"view": view, "ui": view.ui, "block": block}
             yield Markup(template.render(context | dict(section.context(view, block))))
 
 
 def _page_sections(view: View) -> Iterator[Markup]:
-    environment = _environment()
+    templates = environment()
     for section in sorted(PAGE_SECTIONS, key=lambda item: item.ORDER):
         if section.applies(view):
-            template = environment.from_string(section.TEMPLATE)
+            template = templates.from_string(section.TEMPLATE)
             context = {"view": view, "ui": view.ui}
             yield Markup(template.render(context | dict(section.context(view))))
 
 
 @cache
-def _environment() -> Environment:
+def environment() -> Environment:
+    """Return the templates of all pages: everything that they show is escaped."""
     return Environment(
         loader=FileSystemLoader(resource_dir("templates")),
         autoescape=True,

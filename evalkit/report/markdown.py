@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from evalkit.report.model import CandidateBlock, SampleCard, View
+from evalkit.report.release import release_lines
 
 MAX_BYTES: Final = 60_000
 _FLIPS_SHOWN: Final = 10
@@ -58,6 +59,10 @@ def _lines(view: View, flips_shown: int) -> Iterator[str]:
     yield ""
     if len(view.candidates) == 1:
         yield f"{ui['recommendation']}: {escaped(view.recommendation)}"
+        yield ""
+    for text in release_lines(view.release):
+        yield f"- {escaped(text)}"
+    if view.release is not None:
         yield ""
     if view.redacted:
         yield escaped(view.redacted)

@@ -26,6 +26,7 @@ from evalkit.report.pieces import ScopeRow as ScopeRow
 from evalkit.report.pieces import State as State
 from evalkit.report.pieces import Table as Table
 from evalkit.report.pieces import ThreatItem as ThreatItem
+from evalkit.report.release_model import ReleaseBlock
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,7 +212,8 @@ class View:
     """All that a renderer may show. `ui` holds the fixed words of the page.
 
     `created` is for people, `timestamp` is the same moment in ISO 8601 (empty if unknown).
-    `redacted` says that no text is shown; empty when texts are.
+    `redacted` says that no text is shown; empty when texts are. `release` is there when a
+    stored release is the baseline.
     """
 
     lang: str
@@ -237,4 +239,5 @@ class View:
     evalkit_version: str
     policy_hash: str
     redacted: str
+    release: ReleaseBlock | None
     ui: Mapping[str, str]

@@ -16,6 +16,7 @@ from evalkit.report.model import (
     SliceRow,
     View,
 )
+from evalkit.report.release import release_summary
 from evalkit.results import MetricState
 
 
@@ -38,6 +39,7 @@ def summary(view: View) -> dict[str, Any]:
         "policy_hash": view.policy_hash,
         "created": view.created,
         "redacted": bool(view.redacted),
+        "against": None if view.release is None else release_summary(view.release),
         "candidates": [_candidate(block) for block in view.candidates],
     }
 

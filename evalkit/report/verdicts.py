@@ -89,7 +89,12 @@ def gate(words: Words, state: VerdictState, exit_code: int) -> Gate:
 
 def overall_state(comparison: Comparison) -> VerdictState:
     """Return the state that the exit code of the whole comparison stands for."""
-    return _STATE_OF_EXIT.get(comparison.exit_code, VerdictState.INVALID)
+    return state_of_exit(comparison.exit_code)
+
+
+def state_of_exit(exit_code: int) -> VerdictState:
+    """Return the state that an exit code of the gate stands for."""
+    return _STATE_OF_EXIT.get(exit_code, VerdictState.INVALID)
 
 
 def gate_sentence(words: Words, state: VerdictState, exit_code: int) -> str:

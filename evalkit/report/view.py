@@ -7,14 +7,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import fields
-from datetime import UTC, datetime
 from typing import Any, Final
 
 from evalkit.report import numbers, verdicts
 from evalkit.report.blocks import candidate_block
 from evalkit.report.estimates import scope_label
 from evalkit.report.facts import detail
+from evalkit.report.flat import HASH_LENGTH, date, flat, identity_value, iso, value_text
 from evalkit.report.model import ArmCard, Table, View
+from evalkit.report.release import release_block
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, Comparison
@@ -43,7 +44,6 @@ _SHOWN_FIRST: Final = (
     "weights_hash",
     "weights_bytes",
 )
-_HASH_LENGTH: Final = 12
 _NOTE_LENGTH: Final = 2000
 
 
@@ -98,11 +98,12 @@ def build_view(comparison: Comparison, lang: str = "en") -> View:
         notes=tuple(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
         methods=tuple((words(f"method.{m}.name"), words(f"method.{m}")) for m in _METHODS),
         details=tuple(_details(words, comparison)),
-        created=_date(comparison.created),
-        timestamp=_iso(comparison.created),
+        created=date(comparison.created),
+        timestamp=iso(comparison.created),
         evalkit_version=one_line(comparison.evalkit_version),
         policy_hash=one_line(comparison.policy_hash),
         redacted=words("redacted") if comparison.redacted else "",
+        release=release_block(words, comparison.against),
         ui=words.ui(),
     )
 
@@ -119,7 +120,7 @@ def _arm(words: Words, role: str, arm: ArmInfo) -> ArmCard:
     identity["engine"] = " ".join(str(part) for part in engine if part) or None
     facts = [(name, identity.pop(name, None)) for name in _SHOWN_FIRST]
     shown = [
-        (words(f"fact.{name}"), _identity_value(name, value))
+        (words(f"fact.{name}"), identity_value(name, value))
         for name, value in facts
         if value not in (None, "")
     ]
@@ -130,7 +131,7 @@ def _arm(words: Words, role: str, arm: ArmInfo) -> ArmCard:
     if arm.errors:
         shown.append((words("fact.errors"), detail(arm.errors)))
     shown += [
-        (one_line(name), _value(value))
+        (one_line(name), value_text(value))
         for name, value in sorted(identity.items())
         if name not in ("kind",) and value not in (None, "", {}, [])
     ]
@@ -146,9 +147,9 @@ def _provenance(words: Words, comparison: Comparison) -> Iterator[tuple[str, str
     yield words("prov.sampling"), detail(sampling) or numbers.DASH
     seed = comparison.sampling.get("seed", comparison.settings.get("seed"))
     yield words("prov.seed"), one_line(str(seed)) if seed is not None else numbers.DASH
-    yield words("prov.policy"), one_line(comparison.policy_hash)[:_HASH_LENGTH]
+    yield words("prov.policy"), one_line(comparison.policy_hash)[:HASH_LENGTH]
     yield words("prov.version"), one_line(comparison.evalkit_version)
-    yield words("prov.created"), _date(comparison.created)
+    yield words("prov.created"), date(comparison.created)
 
 
 def _sampling(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -171,7 +172,7 @@ def _tasksets(words: Words, comparison: Comparison) -> Table:
             numbers.size_in_points(item.margin),
             numbers.count(item.max_tokens),
             f"{one_line(item.scorer)} v{item.scorer_version}",
-            one_line(item.content_hash)[:_HASH_LENGTH],
+            one_line(item.content_hash)[:HASH_LENGTH],
         )
         for item in comparison.tasksets
     )
@@ -184,58 +185,10 @@ def _details(
     words: Words, comparison: Comparison
 ) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
     policy_hash = (words("fact.hash"), one_line(comparison.policy_hash))
-    yield words("detail.policy"), (policy_hash, *_flat(comparison.policy))
-    yield words("detail.sampling"), _flat(comparison.sampling)
-    yield words("detail.settings"), _flat(comparison.settings)
+    yield words("detail.policy"), (policy_hash, *flat(comparison.policy))
+    yield words("detail.sampling"), flat(comparison.sampling)
+    yield words("detail.settings"), flat(comparison.settings)
     walls = tuple(
         (one_line(arm.endpoint), numbers.seconds(arm.wall_seconds)) for arm in comparison.timing
     )
     yield words("detail.timing"), walls
-
-
-def _flat(values: Mapping[str, Any], prefix: str = "") -> tuple[tuple[str, str], ...]:
-    lines: list[tuple[str, str]] = []
-    for key, value in values.items():
-        name = f"{prefix}{one_line(str(key))}"
-        if isinstance(value, Mapping) and value:
-            lines += _flat(value, f"{name}.")
-        else:
-            lines.append((name, _value(value)))
-    return tuple(lines)
-
-
-def _date(text: str) -> str:
-    """Write an ISO date and time as people read it, in UTC; anything else as it is."""
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError:
-        return one_line(text)
-    if moment.tzinfo is None:
-        return one_line(text)
-    return f"{moment.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-
-
-def _iso(text: str) -> str:
-    """Write a moment in ISO 8601; empty when it is none."""
-    try:
-        return datetime.fromisoformat(text).isoformat()
-    except ValueError:
-        return ""
-
-
-def _identity_value(name: str, value: Any) -> str:
-    if name == "weights_bytes" and isinstance(value, int | float):
-        return numbers.size(value)
-    if name.endswith("_hash"):
-        return one_line(str(value))[:_HASH_LENGTH]
-    return _value(value)
-
-
-def _value(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return ", ".join(f"{one_line(str(key))}={_value(item)}" for key, item in value.items())
-    if isinstance(value, list | tuple):
-        return ", ".join(_value(item) for item in value)
-    if isinstance(value, bool):
-        return str(value).lower()
-    return one_line(str(value)) if value is not None else numbers.DASH

@@ -94,7 +94,7 @@ def require_sound(record: ProbeRecord, config: Config) -> None:
     if record.bad and not config.allow_confounded:
         told = record.without_texts() if config.redact else record
         raise InvalidComparison(
-            f"Endpoint '{record.name}' fails the preflight: {_said(told.bad)}",
+            f"Endpoint '{record.name}' fails the preflight: {said(told.bad)}",
             hint="Mend it, or go on all the same with --allow-confounded.",
         )
 
@@ -108,7 +108,7 @@ def require_comparable(baseline: ProbeRecord, record: ProbeRecord, config: Confi
     differing = [finding for finding in compare_records(baseline, record) if finding.bad]
     if differing and not config.allow_confounded:
         raise InvalidComparison(
-            f"'{baseline.name}' and '{record.name}' cannot be compared: {_said(differing)}",
+            f"'{baseline.name}' and '{record.name}' cannot be compared: {said(differing)}",
             hint="Mend it, or decide all the same with --allow-confounded.",
         )
 
@@ -170,7 +170,8 @@ def _code(finding: Finding, other: str, arm: str | None = None) -> ReasonCode:
     return ReasonCode(_CODES.get(finding.code, other), values=values)
 
 
-def _said(findings: Sequence[Finding]) -> str:
+def said(findings: Sequence[Finding]) -> str:
+    """Return the first findings in words, and how many more there are."""
     rest = len(findings) - _MOST_NAMED
     more = f" ({rest} more: see evalkit check)" if rest > 0 else ""
     return " ".join(one_line(finding.message) for finding in findings[:_MOST_NAMED]) + more

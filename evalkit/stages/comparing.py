@@ -18,6 +18,7 @@ from evalkit.decision.pairing import Answer, Key, Pairing, pair
 from evalkit.decision.reanalysis import Version, gating, policy_threats, readings, versions_of
 from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
 from evalkit.policy import Policy
+from evalkit.releases import Against
 from evalkit.results import (
     SCHEMA_VERSION,
     ArmInfo,
@@ -30,6 +31,7 @@ from evalkit.results import (
     Threat,
 )
 from evalkit.scoring.base import SCORERS
+from evalkit.stages.against_change import may_answer_alike
 from evalkit.stages.capping import capped
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
@@ -73,6 +75,7 @@ def build_comparison(
     confounders: Mapping[str, Sequence[ReasonCode]],
     *,
     history: Mapping[str, History] | None = None,
+    against: Against | None = None,
 ) -> Comparison:
     """Compare every candidate with the baseline, in sequence from safest to cheapest.
 
@@ -83,11 +86,21 @@ def build_comparison(
         config: Policy and settings.
         confounders: What the preflight found to differ, by candidate.
         history: The looks that were taken before, by candidate; `None` when nobody counts.
+        against: The stored release that the baseline is; `None` when it is none.
     """
     arms = [baseline, *candidates]
     versions = versions_of([_declared(arm) for arm in arms], config.policy)
+    changes = {} if against is None else {change.candidate: change for change in against.changes}
     asked = [
-        _Question(baseline, arm, plan, config, confounders, (history or {}).get(arm.run.arm))
+        _Question(
+            baseline,
+            arm,
+            plan,
+            config,
+            confounders,
+            (history or {}).get(arm.run.arm),
+            may_answer_alike(changes.get(arm.run.arm)),
+        )
         for arm in candidates
     ]
     results = _results(asked, versions)
@@ -112,6 +125,7 @@ def build_comparison(
         created=datetime.now(UTC).isoformat(timespec="seconds"),
         timing=tuple(arm_timing(arm.run.arm, arm.completions) for arm in arms),
         redacted=any(c.redacted is not None for arm in arms for c in arm.completions),
+        against=against,
     )
 
 
@@ -125,6 +139,7 @@ class _Question:
     config: Config
     confounders: Mapping[str, Sequence[ReasonCode]]
     history: History | None
+    may_be_alike: bool
 
     def answer(self, policy: Policy) -> CandidateResult:
         """Estimate, test and decide under one policy."""
@@ -132,7 +147,8 @@ class _Question:
         pairing = pair(self.baseline.answers, self.candidate.answers, plan.samples())
         sides = (self.baseline, self.candidate)
         cut = [c for one in sides for c in capped(one.run.arm, one.run.requests, one.completions)]
-        found = [*self.confounders.get(arm, ()), *_identical(pairing), *cut]
+        alike = [] if self.may_be_alike else _identical(pairing)
+        found = [*self.confounders.get(arm, ()), *alike, *cut]
         reasons = [] if config.allow_confounded else list(found)
         look = None
         if self.history is not None:

@@ -172,6 +172,24 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
     Raises:
         StoreError: When the header holds no plan, or a taskset has changed since.
     """
+    plan, changed = read_plan(header, folder, allow_code=allow_code)
+    for name in changed:
+        raise StoreError(
+            f"Taskset '{name}' has changed since {folder} was recorded.",
+            hint="Ask again with the present taskset, or use the evalkit that recorded it.",
+        )
+    return plan
+
+
+def read_plan(
+    header: Mapping[str, Any], folder: Path, *, allow_code: bool
+) -> tuple[Plan, tuple[str, ...]]:
+    """Make the plan that a recorded run followed, and name the tasksets that changed since.
+
+    Raises:
+        StoreError: When the header holds no plan.
+        UsageError: When a taskset is no longer there or cannot be used.
+    """
     try:
         record = header["plan"]
         hashes = {row["name"]: row["content_hash"] for row in record["tasksets"]}
@@ -202,13 +220,8 @@ def recorded_plan(header: Mapping[str, Any], folder: Path, *, allow_code: bool) 
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{folder} does not say what was asked: {error}.") from None
     skipped = [taskset for taskset, _ in plan.selection.skipped]
-    for taskset in (*plan.tasksets, *skipped):
-        if taskset.content_hash != hashes[taskset.name]:
-            raise StoreError(
-                f"Taskset '{taskset.name}' has changed since {folder} was recorded.",
-                hint="Ask again with the present taskset, or use the evalkit that recorded it.",
-            )
-    return plan
+    found = (*plan.tasksets, *skipped)
+    return plan, tuple(t.name for t in found if t.content_hash != hashes.get(t.name))
 
 
 def absolute_source(source: str) -> str:

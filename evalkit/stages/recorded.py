@@ -53,24 +53,51 @@ def shared_plan(arms: Sequence[Arm], config: Config, on_stage: OnStage) -> Plan:
 
 def _refuse_other_wishes(config: Config, plan: Plan, arm: Arm) -> None:
     """A recorded run decides what is asked: a flag that says otherwise is not passed over."""
-    record = plan.record()
-    known = {word: row["name"] for row in record["tasksets"] for word in (row["name"], row["path"])}
-    named = {known.get(task, known.get(absolute_source(task))) for task in config.tasks}
-    wishes = {
-        "tasks": config.tasks and named != {row["name"] for row in record["tasksets"]},
-        "limit": config.limit is not None and config.limit != plan.limit,
-        "suite": config.suite is not None and config.suite != plan.suite,
-        "stage_2": config.stage_2 is not None and config.stage_2 != plan.stage_2,
-        "languages": config.languages and config.languages != plan.languages,
-        "epochs": config.epochs not in (1, plan.epochs),
-        "seed": config.seed not in (0, plan.seed),
-    }
-    refused = [name for name, differs in wishes.items() if differs]
+    refused = other_wishes(config, plan)
     if refused:
         raise UsageError(
             f"{arm.recorded} was asked other things than {', '.join(refused)} says.",
             hint="Leave that out, or ask the endpoint again.",
         )
+
+
+def other_wishes(config: Config, plan: Plan) -> dict[str, tuple[object, object]]:
+    """Return what a configuration wishes otherwise than a recorded plan: recorded, wished."""
+    asked = [taskset.name for taskset in plan.tasksets]
+    other_tasks = config.tasks and _meant(config.tasks, plan) != {*asked}
+    wishes: dict[str, tuple[object, object, object]] = {
+        "tasks": (asked, list(config.tasks), other_tasks),
+        "limit": (plan.limit, config.limit, config.limit is not None),
+        "suite": (plan.suite, config.suite, config.suite is not None),
+        "stage_2": (plan.stage_2, config.stage_2, config.stage_2 is not None),
+        "languages": (plan.languages, config.languages, config.languages),
+        "epochs": (plan.epochs, config.epochs, config.epochs != 1),
+        "seed": (plan.seed, config.seed, config.seed != 0),
+    }
+    return {
+        name: (recorded, wished)
+        for name, (recorded, wished, meant) in wishes.items()
+        if meant and recorded != wished
+    }
+
+
+def _meant(wishes: Sequence[str], plan: Plan) -> set[str | None]:
+    """Return the tasksets that names, families and paths mean; `None` for one not recorded."""
+    rows = plan.record()["tasksets"]
+    known = {word: row["name"] for row in rows for word in (row["name"], row["path"])}
+    # A family means the tasksets that ship with evalkit.
+    shipped = {row["name"] for row in rows if row["path"] is None}
+    meant: set[str | None] = set()
+    for wish in wishes:
+        family: set[str | None] = {
+            taskset.name
+            for taskset in plan.tasksets
+            if taskset.family.value == wish and taskset.name in shipped
+        }
+        if wish in known or not family:
+            family = {known.get(wish, known.get(absolute_source(wish)))}
+        meant |= family
+    return meant
 
 
 def recorded_run(arm: Arm, plan: Plan) -> CollectedRun:

@@ -17,6 +17,8 @@ from evalkit.report.store import load_comparison
 from evalkit.results import CandidateResult, Comparison, Threat, VerdictState
 from evalkit.reviews import JudgedMark, Mark, Review, Side
 from evalkit.scoring.store import read_scores
+from evalkit.stages.against import run_path
+from evalkit.stages.against_change import release_changes, release_confounders
 from evalkit.stages.arms import Arm
 from evalkit.stages.checking import find_confounders
 from evalkit.stages.collecting import CollectedRun, load_run
@@ -78,7 +80,7 @@ def load_recorded(folder: Path) -> Recorded:
     """
     comparison = load_comparison(folder)
     names = [comparison.baseline.endpoint, *(arm.endpoint for arm in comparison.candidates)]
-    paths = [folder / "runs" / name for name in names]
+    paths = [run_path(comparison, folder, name) for name in names]
     for path in paths:
         if not path.is_dir():
             raise StoreError(
@@ -128,6 +130,8 @@ def _compared(folder: Path, recorded: Recorded, done: Sequence[Adjudicated]) -> 
     )
     runs = [arm.run for arm in (recorded.baseline, *recorded.candidates)]
     ledger, subjects = Ledger.read(folder), subjects_of(runs, plan)
+    changes = {} if before.against is None else release_changes(runs)
+    confounders = release_confounders(runs, changes) if changes else find_confounders(runs)
     return build_comparison(
         replace(recorded.baseline, answers=done[0].baseline),
         [
@@ -136,11 +140,12 @@ def _compared(folder: Path, recorded: Recorded, done: Sequence[Adjudicated]) -> 
         ],
         plan,
         config,
-        find_confounders(runs),
+        confounders,
         history={
             arm: History(subject.asked, ledger.history(subject))
             for arm, subject in subjects.items()
         },
+        against=before.against,
     )
 
 

@@ -65,6 +65,15 @@ def write_reports(
     return view, {**paths, "comparison": str(folder / COMPARISON)}
 
 
+def write_text(path: Path, text: str) -> None:
+    """Write one file.
+
+    Raises:
+        StoreError: When it cannot be written.
+    """
+    _write(path, text.encode("utf-8"))
+
+
 def _write(path: Path, data: bytes) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)

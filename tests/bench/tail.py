@@ -58,14 +58,15 @@ def compare_once(folder: Path, good: str, bad: str) -> None:
         tasks=(str(folder / "quiz"),), max_connections=64, allow_confounded=True, aa=0.0
     )
     compared = api.compare(
-        [f"{good}#fake", f"{bad}#fake"],
-        config,
+        f"{good}#fake",
+        f"{bad}#fake",
+        config=config,
         output=folder / "out",
         fresh=True,
         listener=api.Listener(on_event=on_event),
     )
     also = Destinations(None, None, None)
-    show_comparison(compared.comparison, compared.folder, lang="en", also=also, as_json=False)
+    show_comparison(compared.content, compared.folder, lang="en", also=also, as_json=False)
     cpu, wall = noted[-1]
     spent = {"cpu": time.process_time() - cpu, "wall": time.perf_counter() - wall}
     (folder / "tail.json").write_text(json.dumps(spent), "utf-8")

@@ -184,7 +184,7 @@ def test_redacted_plain_and_mixed_comparisons_agree(
         api.run(f"{b.url}#fake", redact, output=tmp_path / "b-keyed")
     one, other = str(tmp_path / "a"), str(tmp_path / "b")
     recorded = settings(allow_code=True)
-    api.compare([one, other], recorded, output=tmp_path / "whole")
+    api.compare(one, other, config=recorded, output=tmp_path / "whole")
     expected = content(tmp_path / "whole")
     ((candidate,),) = ([r["pooled"] for r in expected["results"]],)
     assert candidate["identical_texts"] == 20
@@ -194,14 +194,14 @@ def test_redacted_plain_and_mixed_comparisons_agree(
         "turned": (f"{one}-redacted", other),
         "keyed": (one, f"{other}-keyed"),
     }.items():
-        api.compare(arms, recorded, output=tmp_path / place)
+        api.compare(*arms, config=recorded, output=tmp_path / place)
         assert content(tmp_path / place) == expected
         assert list(leaked(tmp_path / place)) == []
     with pytest.raises(EvalKitError, match="different secrets"):
-        api.compare((f"{one}-redacted", f"{other}-keyed"), recorded, output=tmp_path / "no")
+        api.compare(f"{one}-redacted", f"{other}-keyed", config=recorded, output=tmp_path / "no")
     monkeypatch.setenv("EVALKIT_REDACT_KEY", SECRET[::-1])
     with pytest.raises(EvalKitError, match="secret that EVALKIT_REDACT_KEY does not hold"):
-        api.compare((one, f"{other}-keyed"), recorded, output=tmp_path / "no")
+        api.compare(one, f"{other}-keyed", config=recorded, output=tmp_path / "no")
     keyed = (tmp_path / "b-keyed/completions.jsonl").read_text("utf-8")
     unkeyed = (tmp_path / "b-redacted/completions.jsonl").read_text("utf-8")
     assert not set(re.findall("[0-9a-f]{32}", keyed)) & set(re.findall("[0-9a-f]{32}", unkeyed))
@@ -214,7 +214,7 @@ def test_a_report_of_a_plain_comparison_without_its_texts(
     tasks = [str(write_sets(tmp_path / "sets", 24)[0])]
     with FakeServer(script(24, 0)) as a, FakeServer(script(24, 9)) as b:
         targets = [f"{a.url}#fake", f"{b.url}#fake"]
-        api.compare(targets, settings(tasks=tasks), output=tmp_path / "o")
+        api.compare(*targets, config=settings(tasks=tasks), output=tmp_path / "o")
     before = (tmp_path / "o/comparison.json").read_bytes()
     (tmp_path / "r").mkdir()
     words = ["report", str(tmp_path / "o"), "--redact", "--json", "--html", str(tmp_path / "r/h")]
@@ -284,7 +284,7 @@ def test_scores_of_an_older_scorer_are_not_taken_for_new_ones(tmp_path: Path) ->
     old = re.sub(rb'"scorer_version":\d+', b'"scorer_version":0', journal.read_bytes())
     journal.write_bytes(old)
     with pytest.raises(EvalKitError, match="scored by facts v0; there is no text"):
-        api.compare([str(tmp_path / "a"), str(tmp_path / "b")], settings(), output=tmp_path / "o")
+        api.compare(tmp_path / "a", tmp_path / "b", config=settings(), output=tmp_path / "o")
 
 
 def test_killed_redacted_runs_go_on_where_they_were(tmp_path: Path) -> None:

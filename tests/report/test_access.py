@@ -5,8 +5,10 @@ from typing import Any
 
 import pytest
 
+from evalkit.report.history_html import render_history
 from tests.report.browsing import Opened, written
 from tests.report.hostile import HOSTILE
+from tests.report.test_history import line as history_line
 
 pytestmark = pytest.mark.browser
 
@@ -51,6 +53,19 @@ def test_axe_finds_nothing_among_hostile_answers(browser: Any) -> None:
     opened = Opened(browser, file, width=1280, height=800, scheme="light")
     opened.page.evaluate("for (const d of document.querySelectorAll('details')) d.open = true")
     assert violations(opened) == []
+    opened.page.close()
+
+
+@pytest.mark.parametrize(("lang", "width", "scheme"), [("en", 1280, "light"), ("zh", 390, "dark")])
+def test_axe_finds_nothing_in_a_line_of_releases(
+    browser: Any, tmp_path: Path, lang: str, width: int, scheme: str
+) -> None:
+    file = tmp_path / "history.html"
+    file.write_text(render_history(history_line(tmp_path, lang=lang)), encoding="utf-8")
+    opened = Opened(browser, file, width=width, height=800, scheme=scheme)
+    assert violations(opened) == []
+    assert opened.overflow() <= 0
+    opened.check_quiet()
     opened.page.close()
 
 

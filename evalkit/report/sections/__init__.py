@@ -25,6 +25,7 @@ from evalkit.report.sections import (
     outcomes,
     policies,
     regressions,
+    release,
     remedies,
     review,
     slices,
@@ -84,6 +85,7 @@ CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
     improvements,
 )
 PAGE_SECTIONS: Final[tuple[PageSection, ...]] = (
+    release,
     methods,
     details,
 )
