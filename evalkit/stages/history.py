@@ -67,7 +67,7 @@ def read_history(folder: str | Path) -> ReleaseHistory:
     if not found:
         why = f" that can be read: {unread[0].reason}" if unread else "."
         raise StoreError(
-            f"There is no comparison in {root}{why}",
+            f"There is no comparison in '{root}'{why}",
             hint="Make one with 'evalkit compare BASELINE CANDIDATE --output DIR'.",
         )
     found.sort(key=lambda row: (row[0], row[1]))
