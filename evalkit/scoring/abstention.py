@@ -1,72 +1,39 @@
-"""Whether an answer declines to answer, denies the premise, or guesses all the same."""
+"""Whether an answer declines to answer, denies the premise, or asserts something all the same.
+
+An answer abstains when a clause of it says that the answer is not known, not said or not
+given, and no other clause asserts one. "I'm not sure, but I think it is Lyon" asserts;
+"Lyon, but I don't know when it was founded" does too, since what is not known there is not
+what was asked; "I don't know, but France is in Europe" does not. What others do not know
+("most people don't know"), what was unknown once, and quoted words are not the speaker's.
+
+This follows the grading of SimpleQA (Wei et al. 2024): hedging is not abstaining. How often
+it agrees with labelled phrases is in docs/scorer-agreement.md.
+"""
 
 from __future__ import annotations
 
-import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
+from types import ModuleType
 
+from evalkit.scoring.abstention_clauses import (
+    Asked,
+    Clause,
+    Kind,
+    bare,
+    clauses_of,
+    grammar_of,
+    kind_of,
+)
 from evalkit.scoring.text import QUOTES, sentences
 from evalkit.types import Language
 
-_DECLINE: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"\bi(?: really| simply| just)? (?:do not|don't|did not|didn't) (?:know|have (?:any "
-        r"|enough |access|that|this|the ))"
-        r"|\bi(?: am|'m) (?:not sure|not certain|unsure|not aware|not familiar|unaware|unable"
-        r"|not able)"
-        r"|\bi (?:cannot|can't|can not|could not|couldn't) (?:answer|find|say|tell|determine"
-        r"|verify|confirm|provide)"
-        r"|\bi have no (?:idea|information|record|knowledge)"
-        r"|\b(?:there is|there's) (?:no|not enough) (?:information|mention|record|evidence|data)"
-        r"|\bno information\b|\bnot enough information\b|\binsufficient information\b"
-        r"|\b(?:is|are|was) (?:not|never) (?:mentioned|stated|given|specified|provided|said"
-        r"|known|listed)\b"
-        r"|\b(?:isn't|aren't|wasn't) (?:mentioned|stated|given|specified|provided|said|known"
-        r"|listed)\b"
-        r"|\b(?:does not|doesn't|do not|don't|did not|didn't) (?:mention|say|state|specify|tell"
-        r"|give|provide|include)\b"
-        r"|\b(?:cannot|can't|can not|could not) be (?:determined|known|answered|verified|found)\b"
-        r"|^(?:unknown|unclear|no idea)\b|\bi would need more (?:information|context)"
-        r"|\b(?:is|are|was|remains) (?:unknown|unclear|not clear)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"(?:我|并|也)?不(?:太)?(?:知道|清楚|确定|了解)|(?:我)?没有(?:足够的?|相关的?)?(?:信息|资料|记录|线索)"
-        r"|无法(?:回答|确定|得知|判断|知道|确认|找到|提供)|(?:没有|没|未)(?:有)?(?:提到|提及|说明|说|写|给出|交代)"
-        r"|不得而知|无从(?:得知|知道)|查不到|找不到"
-    ),
-}
-_DENY: dict[Language, re.Pattern[str]] = {
-    "en": re.compile(
-        r"\b(?:does not|doesn't|do not|don't|did not|didn't|never) (?:actually "
-        r"|really )?exist(?:ed)?\b"
-        r"|\b(?:is not|isn't|are not|was not|wasn't) (?:actually )?(?:an? )?(?:real|existing"
-        r"|actual|known|recognized|valid)\b"
-        r"|\b(?:there is|there's|there was) no (?:such|known|real|country|novel|element|person"
-        r"|king|record)\b"
-        r"|\bno such\b|\b(?:is|are|was) (?:an? )?(?:entirely )?(?:fictional|made-up|made up"
-        r"|imaginary|invented|fictitious)\b",
-        re.IGNORECASE,
-    ),
-    "zh": re.compile(
-        r"不存在|并没有这|没有这(?:个|样|种|部|座|位)|没有叫|(?:是|属于)(?:一个|一部)?(?:虚构|杜撰|编造|假想)"
-        r"|(?:并)?(?:不是|非)(?:一个)?(?:真实|真正)"
-    ),
-}
-_GUESS = re.compile(
-    r"\b(?:but|however|although|though|maybe|perhaps|possibly|probably|likely|i think|i believe"
-    r"|i guess|i would say|i'd say|my (?:best )?guess|it (?:could|might|may) be)\b",
-    re.IGNORECASE,
-)
-_NAME = re.compile(r"\b[A-Z][A-Za-z]+|\b[0-9]+")
-_CHINESE_CLAIM = re.compile(
-    r"(?:但|不过|可能|也许|大概|或许|应该|我猜|我想|我认为|我觉得|估计)[^，。！？\n]{0,8}(?:是|在|叫|有|[0-9])"
-)
-_NO_CLAIM = frozenset({
-    "i", "it", "the", "this", "that", "there", "please", "if", "you", "can", "could", "for", "and",
-    "so", "he", "she", "they", "what", "my", "we", "let", "would", "but", "however", "although",
-    "though", "maybe", "perhaps", "possibly", "probably", "likely",
-})  # fmt: skip
+# Who declines does so in the first or the last sentences, and not in endless ones.
+_END = 60
+_MAX_SENTENCE = 2_000
+_UNSAID: frozenset[Kind] = frozenset({"declines", "partly", "denies"})
+_SAID: frozenset[Kind] = frozenset({"claims", "content"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,50 +41,107 @@ class Stance:
     """How an answer stands to its question.
 
     Attributes:
-        declines: A sentence says "I don't know", or that the text does not say.
-        denies: A sentence says that the thing asked about does not exist.
-        guesses: Another sentence guesses all the same ("... but I think it is Lyon").
-        rest: The sentences that neither decline nor deny.
+        declines: A clause says "I don't know", or that the text does not say.
+        denies: A clause says that the thing asked about does not exist.
+        asserts: Nothing declines or denies, or another clause answers all the same ("... but
+            I think it is Lyon").
+        rest: What neither declines nor denies, in its order: whole sentences, or the rest
+            of one.
     """
 
     declines: bool
     denies: bool
-    guesses: bool
+    asserts: bool
     rest: tuple[str, ...]
+
+    @property
+    def abstains(self) -> bool:
+        """Whether it declines and asserts nothing."""
+        return self.declines and not self.asserts
 
 
 def read_stance(text: str, question: str, language: Language) -> Stance:
-    """Sort the sentences of an answer into declining, denying and the rest.
+    """Sort the clauses of an answer into declining, denying, asserting and the rest.
 
-    A sentence that hedges and then names something new ("I'm not sure, but I think it is
-    Lyon") belongs to the rest: hedging is not abstaining (Wei et al. 2024, SimpleQA).
-    English phrases count in a Chinese answer too.
+    Each sentence is read as English or Chinese by its own script.
+
+    Args:
+        text: The answer, without its reasoning.
+        question: What was asked; its last line, where a passage stands before it.
+        language: Of the question; decides for sentences without letters.
     """
-    declines = denies = guesses = False
-    rest: list[str] = []
-    for sentence in sentences(text.translate(QUOTES)):
-        if _guesses(sentence, question, language):
-            guesses = True
-            rest.append(sentence)
-        elif _says(_DENY, sentence, language):
-            denies = True
-        elif _says(_DECLINE, sentence, language):
-            declines = True
-        else:
-            rest.append(sentence)
-    return Stance(declines, denies, guesses, tuple(rest))
+    parts = sentences(text.translate(QUOTES))
+    ends = [*range(min(len(parts), _END)), *range(max(_END, len(parts) - _END), len(parts))]
+    if not any(_may_decline(parts[at], language) for at in ends):
+        return Stance(declines=False, denies=False, asserts=bool(parts), rest=tuple(parts))
+    found = _Found(Asked.read(question, language))
+    for at, part in enumerate(parts):
+        found.add(part, read=at < _END or at >= len(parts) - _END)
+    return found.stance()
 
 
-def _says(patterns: dict[Language, re.Pattern[str]], sentence: str, language: Language) -> bool:
-    return any(patterns[spoken].search(sentence) for spoken in dict.fromkeys((language, "en")))
-
-
-def _guesses(sentence: str, question: str, language: Language) -> bool:
-    """Say whether a sentence hedges and then names something that the question does not."""
-    if language == "zh" and _CHINESE_CLAIM.search(sentence):
-        return True
-    hedge = _GUESS.search(sentence)
-    if hedge is None:
+def _may_decline(part: str, language: Language) -> bool:
+    """Say whether a sentence could decline or deny; most do not, and the rest is costly."""
+    if len(part) > _MAX_SENTENCE:
         return False
-    known = {word.casefold() for word in _NAME.findall(question)} | _NO_CLAIM
-    return any(word.casefold() not in known for word in _NAME.findall(sentence, hedge.end()))
+    return grammar_of(part, language).SIGNS.search(part.lower()) is not None
+
+
+class _Found:
+    """What the sentences said so far."""
+
+    def __init__(self, asked: Asked) -> None:
+        self._asked = asked
+        self._whole = self._partial = self._denies = self._claims = self._content = False
+        self._rest: list[str] = []
+
+    def add(self, sentence: str, *, read: bool) -> None:
+        """Take one more sentence, and read it unless it is one of very many, or endless."""
+        if not read or len(sentence) > _MAX_SENTENCE:
+            self._content = True
+            self._rest.append(sentence)
+            return
+        grammar = grammar_of(sentence, self._asked.language)
+        plain = bare(sentence)
+        clauses = [
+            (clause, kind_of(clause, grammar, self._asked)) for clause in clauses_of(plain, grammar)
+        ]
+        kinds = {kind for _, kind in clauses}
+        self._whole |= "declines" in kinds
+        self._partial |= "partly" in kinds
+        self._denies |= "denies" in kinds
+        if grammar.CONDITION.search(sentence.lower()) is None:
+            self._weigh(clauses, grammar)
+        if kinds & _UNSAID:
+            self._rest.extend(_said(plain, clauses))
+        else:
+            self._rest.append(sentence)
+
+    def _weigh(self, clauses: Sequence[tuple[Clause, Kind]], grammar: ModuleType) -> None:
+        """Take note of what is asserted, but not of what is left undecided."""
+        undecided = any(kind == "declines" for _, kind in clauses) and any(
+            grammar.UNDECIDED.search(clause.read) for clause, _ in clauses
+        )
+        for clause, kind in clauses:
+            if kind in _SAID and not (undecided and grammar.ALTERNATIVES.search(clause.read)):
+                self._claims |= kind == "claims"
+                self._content = True
+
+    def stance(self) -> Stance:
+        """Return what all of it comes to."""
+        # Where only something beside the question is not known, the rest answers it.
+        beside = self._partial and not self._whole and not self._denies
+        return Stance(
+            declines=self._whole or self._partial,
+            denies=self._denies,
+            asserts=self._claims or (beside and self._content),
+            rest=tuple(self._rest),
+        )
+
+
+def _said(sentence: str, clauses: Sequence[tuple[Clause, Kind]]) -> Iterator[str]:
+    """Yield the parts of a sentence that neither decline nor deny, side by side ones as one."""
+    for said, group in groupby(clauses, key=lambda pair: pair[1] in _SAID):
+        part = [clause for clause, _ in group]
+        if said:
+            yield sentence[part[0].start : part[-1].end].strip()

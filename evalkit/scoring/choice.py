@@ -60,7 +60,7 @@ class ChoiceScorer:
     """Compares the letter that an answer comes to with the right one."""
 
     name: str = "choice"
-    version: int = 1
+    version: int = 2
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer; it is unscored when it names no option and does not decline."""
@@ -68,7 +68,7 @@ class ChoiceScorer:
         plain = _plain(clip(text))
         read = _read(plain, known, sample.target.get("options", ()))
         if read is None:
-            if read_stance(clip(text), sample.messages[-1].content, sample.language).declines:
+            if read_stance(clip(text), sample.messages[-1].content, sample.language).abstains:
                 return Judgement(Outcome.ABSTAINED, 0.0, None, "declines to answer")
             return Judgement.unscored("extraction", "names no option, or several in passing")
         right = read.letters == sample.target["letter"]

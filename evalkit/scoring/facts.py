@@ -14,9 +14,10 @@ Three kinds of target:
   passage that does not say. Declining, denying existence or one of the corrections is
   correct; everything else asserts something false.
 
-For the first two, an answer that says "I don't know" and asserts nothing is abstained. An
-answer that hedges and asserts all the same is judged by what it asserts. An answer that
-only repeats the question asserts nothing: abstained, in all three kinds.
+For the first two, an answer that says "I don't know" and asserts nothing is abstained (see
+`abstention`); one that denies what there is to answer is incorrect. An answer that hedges
+and asserts all the same is judged by what it asserts. An answer that only repeats the
+question asserts nothing: abstained, in all three kinds.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.scoring.abstention import Stance, read_stance
+from evalkit.scoring.aliases import Alias, alias
 from evalkit.scoring.base import SCORERS, Judgement
 from evalkit.scoring.numbers import (
     Number,
@@ -35,7 +37,7 @@ from evalkit.scoring.numbers import (
     fold_numbers,
     parse_number,
 )
-from evalkit.scoring.text import Span, clip, contains_any, find_phrase, normalise
+from evalkit.scoring.text import Span, clip, contains_any, normalise
 from evalkit.types import Flag, Language, Outcome, Sample
 
 _NEGATED_BEFORE = re.compile(
@@ -52,7 +54,6 @@ _ANSWER_PLACE = re.compile(
 )
 _ALTERNATIVE = re.compile(r"[\"'”’》」]? ?(?:/|,? ?\bor\b|或者?|还是) ?(?:the )?[\"'“‘《「]?$")
 _WINDOW = 40
-_MAX_MENTIONS = 1_000
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 
@@ -61,7 +62,7 @@ class FactsScorer:
     """Scores closed-book and grounded short answers in three outcomes."""
 
     name: str = "facts"
-    version: int = 3
+    version: int = 4
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer."""
@@ -72,6 +73,8 @@ class FactsScorer:
         kind = sample.target["kind"]
         if kind == "unanswerable":
             return _judge_unanswerable(sample.target, text, stance)
+        if stance.abstains:
+            return _judgement(Outcome.ABSTAINED, None, "declines to answer")
         if kind == "number":
             return _judge_number(sample, question, stance)
         return _judge_answer(sample.target, stance)
@@ -81,7 +84,7 @@ def _judge_unanswerable(target: Any, text: str, stance: Stance) -> Judgement:
     answer = " ".join(stance.rest)[:200] or None
     if contains_any(normalise(text), target.get("corrections", ())):
         return _judgement(Outcome.CORRECT, answer, "corrects the false premise")
-    if stance.guesses or not (stance.declines or stance.denies):
+    if stance.asserts or not (stance.declines or stance.denies):
         return _judgement(Outcome.INCORRECT, answer, "asserts an answer where there is none")
     said = "denies that it exists" if stance.denies else "declines to answer"
     return _judgement(Outcome.CORRECT, None, f"{said}, and there is no answer")
@@ -119,8 +122,8 @@ def _all_numbers(text: str, language: Language) -> list[Number]:
 
 
 def _judge_answer(target: Any, stance: Stance) -> Judgement:
-    aliases = [normalise(alias) for alias in target["aliases"]]
-    rivals = [normalise(rival) for rival in target.get("rivals", ())]
+    aliases = [alias(name) for name in target["aliases"]]
+    rivals = [alias(name) for name in target.get("rivals", ())]
     for part in stance.rest:
         sentence = normalise(part)
         right = _asserted(sentence, aliases)
@@ -133,7 +136,7 @@ def _judge_answer(target: Any, stance: Stance) -> Judgement:
             named = sentence[right[0].start : right[0].end]
             return _judgement(Outcome.CORRECT, named, f"names {named}")
         if wrong:
-            return _judge_named(sentence, right, wrong, aliases[0])
+            return _judge_named(sentence, right, wrong, target["aliases"][0])
     return _nothing_asserted(stance, target["aliases"][0])
 
 
@@ -153,21 +156,16 @@ def _judge_named(
 
 def _nothing_asserted(stance: Stance, wanted: str) -> Judgement:
     answer = " ".join(stance.rest)[:200] or None
-    if (stance.declines or stance.denies) and not stance.guesses:
-        return _judgement(Outcome.ABSTAINED, None, f"declines to answer; it was {wanted}")
+    if stance.denies and not stance.asserts:
+        return _judgement(Outcome.INCORRECT, None, f"denies that there is an answer: {wanted}")
     return _judgement(Outcome.INCORRECT, answer, f"does not name {wanted}")
 
 
-def _asserted(sentence: str, phrases: Iterable[str]) -> list[Span]:
-    """Return the mentions of the phrases that are not negated, in their order."""
-    spans: list[Span] = []
-    for phrase in phrases:
-        for count, span in enumerate(find_phrase(sentence, phrase)):
-            if count == _MAX_MENTIONS:
-                break
-            if not _negated(sentence, span):
-                spans.append(span)
-    return sorted(spans, key=lambda span: span.start)
+def _asserted(sentence: str, names: Iterable[Alias]) -> list[Span]:
+    """Return the mentions of the names that are not negated, in their order."""
+    spans = {span for name in names for span in name.mentions(sentence)}
+    kept = (span for span in spans if not _negated(sentence, span))
+    return sorted(kept, key=lambda span: (span.start, -span.end))
 
 
 def _negated(sentence: str, span: Span) -> bool:

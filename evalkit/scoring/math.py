@@ -64,7 +64,7 @@ class MathScorer:
     """Compares the final number or expression of an answer with the target, exactly."""
 
     name: str = "math"
-    version: int = 2
+    version: int = 3
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer; it is unscored when there is nothing in it and it does not decline."""
@@ -103,7 +103,7 @@ def _judge_number(sample: Sample, text: str) -> Judgement:
 
 
 def _declines(sample: Sample, text: str) -> bool:
-    return read_stance(clip(text), sample.messages[-1].content, sample.language).declines
+    return read_stance(clip(text), sample.messages[-1].content, sample.language).abstains
 
 
 def extract_answer(text: str, language: Language) -> Extracted | None:

@@ -20,26 +20,34 @@ def main() -> int:
     if data is None:
         print("No public data: set EVALKIT_PUBLIC_DATA to their folder.", file=sys.stderr)
         return 2
-    parts = [HEAD, *(_section(name, measure(name)(data)) for name in MODULES)]
+    parts = [HEAD, *(section(name, measure(name)(data)) for name in MODULES)]
     page = ROOT / "docs" / "scorer-agreement.md"
     page.write_text("\n".join(parts), encoding="utf-8")
     print(page.relative_to(ROOT))
     return 0
 
 
-def _section(name: str, rows: list[Row]) -> str:
-    lines = [
-        f"## {name}",
-        "",
-        "| compared | verdicts | agreement | differences |",
-        "|---|---|---|---|",
-    ]
+def section(name: str, rows: list[Row]) -> str:
+    """Return the part of the page that one module makes."""
+    rated = any(row.precision is not None for row in rows)
+    columns = ["compared", "verdicts", "agreement", *(["precision", "recall"] if rated else [])]
+    columns.append("differences")
+    lines = [f"## {name}", "", _line(columns), _line(["---"] * len(columns), "")]
     for row in rows:
         reasons = "; ".join(f"{reason}: {n}" for reason, n in row.differences.items())
+        rates = [_share(row.precision), _share(row.recall)] if rated else []
         lines.append(
-            f"| {row.name} | {row.n:,} | {100 * row.agreement:.2f}% | {reasons or 'none'} |"
+            _line([row.name, f"{row.n:,}", _share(row.agreement), *rates, reasons or "none"])
         )
     return "\n".join([*lines, ""])
+
+
+def _line(cells: list[str], space: str = " ") -> str:
+    return "|" + "|".join(f"{space}{cell}{space}" for cell in cells) + "|"
+
+
+def _share(value: float | None) -> str:
+    return "-" if value is None else f"{100 * value:.2f}%"
 
 
 if __name__ == "__main__":

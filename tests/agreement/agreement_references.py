@@ -7,7 +7,6 @@ nothing of the scorer and are left out; so are HalluQA's empty ones, which have 
 from __future__ import annotations
 
 import json
-from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
@@ -15,7 +14,7 @@ from typing import Any
 from evalkit.scoring.references import ReferencesScorer
 from evalkit.tasksets.formats.base import load_published
 from evalkit.types import Outcome, Sample
-from tests.agreement import Row
+from tests.agreement import Row, compared
 
 Case = tuple[Sample, str, bool]
 
@@ -37,14 +36,11 @@ def measure(data: Path) -> list[Row]:
 
 def _row(name: str, cases: Iterable[Case]) -> Row:
     scorer = ReferencesScorer()
-    differences: Counter[str] = Counter()
-    n = 0
-    for sample, text, truthful in cases:
-        n += 1
-        found = scorer(sample, text).outcome is not Outcome.INCORRECT
-        if found != truthful:
-            differences["taken for true" if found else "taken for false"] += 1
-    return Row(name, n, n - differences.total(), None, dict(differences))
+    pairs = (
+        (scorer(sample, text).outcome is not Outcome.INCORRECT, truthful)
+        for sample, text, truthful in cases
+    )
+    return compared(name, pairs, ("taken for true", "taken for false"))
 
 
 def _truthfulqa(facts: Path) -> Iterator[Case]:

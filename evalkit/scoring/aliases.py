@@ -1,0 +1,108 @@
+"""Where an answer names a thing, however its name is written.
+
+A name is found with other spaces, hyphens and commas between its words, with or without an
+article or a word such as "about" before it, and in singular or plural; what stands in
+brackets is a name of its own ("adenosine diphosphate (ADP)"); a date is found in each of its
+usual spellings; a name that is a number is found by its value, so 14 is "fourteen" and is
+not within 14.5. Chinese names are found as they are.
+
+Everything is linear in the text.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import islice
+
+from evalkit.scoring.numbers import find_number_words, find_numbers, fold_numbers
+from evalkit.scoring.text import Span, find_phrase, normalise
+from evalkit.tasksets.formats.dates import date_spellings
+
+MAX_MENTIONS = 1_000
+_MAX_WORDS = 12
+_BRACKETS = re.compile(r"\s*\(([^()]{2,60})\)\s*")
+_FILLER = re.compile(
+    r"^(?:(?:the|an?|about|approximately|around|roughly|nearly|almost|circa|c\.|ca\.|in|at|on|from"
+    r"|to|its?)\s)+(?=\S)"
+)
+_SEPARATOR = re.compile(r"[\s,\-\u2010-\u2015]+")
+_BETWEEN = r"[\s,\-\u2010-\u2015]{1,3}(?:the )?"
+_BARE_NUMBER = re.compile(r"-?[\d.,/ ]*\d[\d.,/ ]*%?")
+
+
+@dataclass(frozen=True, slots=True)
+class Alias:
+    """One name, ready to be looked for.
+
+    Attributes:
+        phrases: Normalised names that are found as they are written.
+        patterns: For each: a word that no mention lacks, and what finds a mention.
+        value: What it is as a number, when it is one and nothing else.
+        percent: Whether that number is a percentage.
+    """
+
+    phrases: tuple[str, ...]
+    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    value: Fraction | None
+    percent: bool
+
+    def mentions(self, sentence: str) -> list[Span]:
+        """Return where a normalised sentence names it, the first `MAX_MENTIONS`."""
+        return list(islice(self._mentions(sentence), MAX_MENTIONS))
+
+    def _mentions(self, sentence: str) -> Iterator[Span]:
+        if self.value is not None:
+            yield from self._numbers(sentence)
+            return
+        for phrase in self.phrases:
+            yield from find_phrase(sentence, phrase)
+        for word, pattern in self.patterns:
+            if word in sentence:
+                yield from (Span(*match.span()) for match in pattern.finditer(sentence))
+
+    def _numbers(self, sentence: str) -> Iterator[Span]:
+        if fold_numbers(sentence) != sentence:
+            # Positions would be others.
+            yield from (span for phrase in self.phrases for span in find_phrase(sentence, phrase))
+            return
+        words = (*find_number_words(sentence, "en"), *find_number_words(sentence, "zh"))
+        for number in (*find_numbers(sentence), *words):
+            same = number.value == self.value and number.percent == self.percent
+            if same and not number.marker:
+                yield Span(number.start, number.end)
+
+
+@lru_cache(maxsize=20_000)
+def alias(name: str) -> Alias:
+    """Return a name ready to be looked for."""
+    plain = normalise(name).strip()
+    if _BARE_NUMBER.fullmatch(plain):
+        numbers = find_numbers(fold_numbers(plain))
+        if len(numbers) == 1:
+            return Alias((plain,), (), numbers[0].value, numbers[0].percent)
+    names = [plain, *(normalise(date) for date in date_spellings(name.strip()))]
+    if bracketed := _BRACKETS.findall(plain):
+        names += [_BRACKETS.sub(" ", plain).strip(), *bracketed]
+    names = list(dict.fromkeys(filter(None, names)))
+    return Alias(tuple(names), tuple(filter(None, map(_pattern, names))), None, percent=False)
+
+
+def _pattern(name: str) -> tuple[str, re.Pattern[str]] | None:
+    """Return what finds a name in other writing, where it is in Latin letters."""
+    bare = _FILLER.sub("", name)
+    words = [word.strip(".") for word in _SEPARATOR.split(bare) if word.strip(".")]
+    if not words or len(words) > _MAX_WORDS or not all(re.search("[a-z0-9]", w) for w in words):
+        return None
+    if len(bare) < 3 or (len(words) == 1 and len(words[0]) < 4):
+        return None
+    last = words[-1]
+    tail = re.escape(last)
+    if len(last) > 3 and last.isalpha():
+        tail = re.escape(last.removesuffix("s")) + "s?"
+    parts = [rf"{re.escape(word)}\.?" for word in words[:-1]]
+    pattern = rf"(?<![a-z0-9_]){_BETWEEN.join([*parts, tail])}(?![a-z0-9_])"
+    return max(words[:-1] or [last.removesuffix("s")], key=len), re.compile(pattern)
