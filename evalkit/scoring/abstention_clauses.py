@@ -13,7 +13,9 @@ from types import ModuleType
 from typing import Literal
 
 from evalkit.scoring import abstention_en, abstention_zh
-from evalkit.scoring.numbers import find_number_words, find_numbers, fold_numbers
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.number_words import find_number_words
+from evalkit.scoring.numbers import find_numbers
 from evalkit.scoring.scripts import han_count
 from evalkit.scoring.text import clip
 from evalkit.types import Language

@@ -18,7 +18,9 @@ from fractions import Fraction
 from functools import lru_cache
 from itertools import islice
 
-from evalkit.scoring.numbers import find_number_words, find_numbers, fold_numbers
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.number_words import find_number_words
+from evalkit.scoring.numbers import find_numbers
 from evalkit.scoring.text import Span, find_phrase, normalise
 from evalkit.tasksets.formats.dates import date_spellings
 

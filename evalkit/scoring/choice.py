@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 from evalkit.scoring.abstention import read_stance
 from evalkit.scoring.base import SCORERS, Judgement
-from evalkit.scoring.extraction import stated_answers
+from evalkit.scoring.extraction import last_word, stated_answers
 from evalkit.scoring.text import clip, contains_any, fold_width, normalise
 from evalkit.types import Flag, Outcome, Sample
 
@@ -32,6 +32,8 @@ _POINTS = re.compile(r"(?:\b(?:is|option|choice|choose|select)|[:选是为])[\s*
 _ALONE = re.compile(
     r"(?<![A-Za-z0-9_'’\\=+\-*/^.])(?P<letter>[A-J])(?![A-Za-z0-9_'’=+*/^]|-[A-Za-z]|\s[=+*/^<>])"
 )
+# Small letters are choices in brackets, or as all that a reply begins with.
+_SMALL = re.compile(r"(?<![\w)])\([a-hj]\)|\A\s{0,9}[a-hj](?:\)|\.?\s{0,9}\Z)")
 _SEVERAL = re.compile(
     r"[A-J]{2,10}(?![A-Za-z])|[A-J](?:\s?(?:,|、|&|and|or|和|或|及|与)\s?[A-J](?![A-Za-z]))+"
 )
@@ -66,7 +68,11 @@ class ChoiceScorer:
         """Score one answer; it is unscored when it names no option and does not decline."""
         known = _known(sample)
         plain = _plain(clip(text))
-        read = _read(plain, known, sample.target.get("options", ()))
+        options = sample.target.get("options", ())
+        said = last_word(plain, _ALONE)
+        read = _read(said, known, options)
+        if read is None and said is not plain:
+            read = _read(plain, known, options)
         if read is None:
             if read_stance(clip(text), sample.messages[-1].content, sample.language).abstains:
                 return Judgement(Outcome.ABSTAINED, 0.0, None, "declines to answer")
@@ -101,7 +107,8 @@ def _plain(text: str) -> str:
         before = match.string[max(0, match.start() - 20) : match.start()]
         return f" {inner} " if _POINTS.search(before) else " "
 
-    return _FORMULA.sub(keep, _FONT.sub(r"\1", fold_width(text)))
+    plain = _FORMULA.sub(keep, _FONT.sub(r"\1", fold_width(text)))
+    return _SMALL.sub(lambda match: match.group().upper(), plain)
 
 
 def _read(text: str, known: str, options: Sequence[str]) -> _Read | None:

@@ -5,6 +5,8 @@ al. 2022, Minerva), the last `####` (Cobbe et al. 2021, GSM8K), the last `\boxed
 et al. 2021, MATH), the last "the answer is" (答案是), and bold text. What follows a mark is for
 a scorer to read.
 
+An answer that takes itself back ("12. No, wait: 13", 不对，应该是13) states what comes after.
+
 A scorer's second extractor looks at none of these marks; where the two come to different
 answers, `Flag.EXTRACTORS_DISAGREE` is counted for the arm.
 
@@ -15,6 +17,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
+
+CORRECTION = re.compile(
+    r"\b(?:no,? wait|wait,? no|scratch that|correction\s?:"
+    r"|i (?:made|see) (?:an?|my) (?:mistake|error)"
+    r"|(?:wait|no|oops|hmm)\b[^.\n]{0,20}\bthat(?:'s| is| was) (?:wrong|not right|incorrect))"
+    r"|不对(?=[，,。！!：:])|更正|(?<![你您])(?:算|写|弄|搞)错了|口误",
+    re.IGNORECASE,
+)
+"""Where an answer takes back what it has stated."""
 
 MAX_STATED = 120
 MAX_BOXED = 2_000
@@ -39,6 +50,7 @@ _SENTENCE = re.compile(r"(?=[A-Za-z])[^\n]*?(?=[.](?:\s|$)|$)")
 _IS = re.compile(r"\b(?:is|are|was|were|equals)[ :]{1,3}(?=[^\n]*\d)")
 # Between boxes that are parts of one answer.
 _JOINT = re.compile(r"(?:[\s,;$]|\\q?quad|\b(?:and|or)\b|\\text\s?\{[^{}]{0,40}\}){0,80}")
+_WHOLE = re.compile(r"[-$€£¥*]{0,3}\d[\d,]{0,30}[*]{0,2}(?=[.)][*]{0,2}\s)")
 _BOLD = re.compile(r"\*\*([^*\n]{1,80})\*\*")
 
 
@@ -51,6 +63,19 @@ def stated_answers(text: str) -> Iterator[tuple[str, str]]:
     for source, segments in _MARKS.items():
         for segment in segments(text):
             yield source, segment
+
+
+def last_word(text: str, answer: re.Pattern[str]) -> str:
+    """Return what stands behind the last correction that has an answer behind it, or all.
+
+    Args:
+        text: An answer.
+        answer: What an answer looks like, at least: a digit, a letter of an option.
+    """
+    for match in _last(CORRECTION, text):
+        if answer.search(text, match.end()):
+            return text[match.end() :]
+    return text
 
 
 def boxed(text: str) -> Iterator[str]:
@@ -87,8 +112,12 @@ def _after(pattern: re.Pattern[str]) -> Callable[[str], Iterator[str]]:
 
     def segments(text: str) -> Iterator[str]:
         for match in _last(pattern, text):
-            line = text[match.end() : match.end() + MAX_STATED].lstrip().partition("\n")[0]
-            yield _predicate(line)
+            said = text[match.end() : match.end() + MAX_STATED]
+            line = said.lstrip().partition("\n")[0]
+            whole = _WHOLE.match(line)
+            # On the mark's own line "12. Then" is an answer and no item of a list.
+            same = whole is not None and "\n" not in said[: len(said) - len(said.lstrip())]
+            yield whole.group() if whole is not None and same else _predicate(line)
 
     return segments
 

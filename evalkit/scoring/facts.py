@@ -30,13 +30,9 @@ from typing import Any
 from evalkit.scoring.abstention import Stance, read_stance
 from evalkit.scoring.aliases import Alias, alias
 from evalkit.scoring.base import SCORERS, Judgement
-from evalkit.scoring.numbers import (
-    Number,
-    find_number_words,
-    find_numbers,
-    fold_numbers,
-    parse_number,
-)
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.number_words import find_number_words
+from evalkit.scoring.numbers import Number, find_numbers, parse_number
 from evalkit.scoring.text import Span, clip, contains_any, normalise
 from evalkit.types import Flag, Language, Outcome, Sample
 

@@ -25,7 +25,8 @@ from evalkit.scoring.latex import (
     find_math,
     is_comparable,
 )
-from evalkit.scoring.numbers import find_numbers, fold_numbers
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.numbers import find_numbers
 from evalkit.scoring.text import clip
 from evalkit.types import Flag, Outcome
 

@@ -24,13 +24,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.scoring.base import SCORERS, Judgement
-from evalkit.scoring.numbers import (
-    Number,
-    find_number_words,
-    find_numbers,
-    fold_numbers,
-    parse_number,
-)
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.number_words import find_number_words
+from evalkit.scoring.numbers import Number, find_numbers, parse_number
 from evalkit.scoring.text import QUOTES, clip, contains_any, find_phrase, normalise
 from evalkit.types import Flag, Language, Outcome, Sample
 
@@ -59,7 +55,7 @@ class LongformScorer:
     """Checks a text against its sheet: facts kept, contradicted, invented."""
 
     name: str = "longform"
-    version: int = 2
+    version: int = 3
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one text; its value is 1 when it is correct, else 0."""

@@ -3,7 +3,7 @@ r"""Problems with one exact answer: a number, or an expression in LaTeX.
 A number is read from the first mark of a final answer that one follows (`extraction`), else
 it is the last one of the reply. After a mark the number past the last `=` counts, else the
 first. It is compared as an exact fraction: 0.5, 1/2, ½ and 50% are one number, and 250 cm
-is 2.5 m. The second extractor is the last number of the reply, whatever the marks.
+is 2.5 m, as 2 m 50 cm is. The second extractor is the last number of the reply, whatever the marks.
 
 Target: `value` (string: integer, decimal, fraction or percentage); optional `unit` (a known
 unit: an answer in another unit of the same kind is converted, one of another kind is wrong);
@@ -21,20 +21,21 @@ from fractions import Fraction
 
 from evalkit.scoring.abstention import read_stance
 from evalkit.scoring.base import SCORERS, Judgement
-from evalkit.scoring.extraction import stated_answers
+from evalkit.scoring.extraction import last_word, stated_answers
 from evalkit.scoring.latex_answers import judge_expression
-from evalkit.scoring.numbers import (
-    Number,
-    find_number_words,
-    find_numbers,
-    fold_numbers,
-    parse_number,
-)
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.number_words import find_number_words
+from evalkit.scoring.numbers import Number, find_numbers, parse_number
+from evalkit.scoring.quantities import Quantity, quantity_of
 from evalkit.scoring.text import clip
 from evalkit.scoring.units import conversion, unit_at
 from evalkit.types import Flag, Language, Outcome, Sample
 
 _ASKS_PERCENT = re.compile(r"percent|百分|what %|how many %|几%|多少%", re.IGNORECASE)
+_DIGIT = re.compile(r"[0-9零〇一二两三四五六七八九十百千万亿]")
+_IS_NOW = re.compile(
+    r"\b(?:it|this|that|answer|result|total)(?:'s| is| should be)|应该?是|应为|答案?[是为：:]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,14 @@ class Extracted:
         unit: The known unit behind it, if one is written.
         source: Where it was read.
         last: What the second extractor reads.
+        smaller: The number in the unit of its last part, where it has several (2 h 30 min).
     """
 
     number: Number
     unit: str | None
     source: str
     last: Number
+    smaller: Fraction | None = None
 
     @property
     def disputed(self) -> bool:
@@ -112,20 +115,38 @@ def extract_answer(text: str, language: Language) -> Extracted | None:
     numbers = _numbers(folded, language)
     if not numbers:
         return None
-    last = numbers[-1]
-    for source, segment in stated_answers(folded):
-        number = _first_or_result(segment, language)
-        if number is not None:
-            return Extracted(number, unit_at(segment, number.end), source, last)
-    return Extracted(last, unit_at(folded, last.end), "the last number", last)
+    second = quantity_of(folded, numbers, numbers[-1])
+    said = last_word(folded, _DIGIT)
+    for source, segment in stated_answers(said):
+        found = _first_or_result(segment, language)
+        if found is not None:
+            return _extracted(found, source, second)
+    if said is not folded and (found := _corrected(said, language)) is not None:
+        return _extracted(found, "the correction", second)
+    return _extracted(second, "the last number", second)
 
 
-def _first_or_result(segment: str, language: Language) -> Number | None:
+def _extracted(found: Quantity, source: str, second: Quantity) -> Extracted:
+    return Extracted(found.number, found.unit, source, second.number, found.smaller)
+
+
+def _first_or_result(segment: str, language: Language) -> Quantity | None:
     numbers = _numbers(segment, language)
     if not numbers:
         return None
     equals = segment.rfind("=")
-    return next((number for number in numbers if number.start > equals), numbers[0])
+    chosen = next((number for number in numbers if number.start > equals), numbers[0])
+    return quantity_of(segment, numbers, chosen)
+
+
+def _corrected(said: str, language: Language) -> Quantity | None:
+    """Return what a correction puts in the place of what was stated: what "it is", or the last."""
+    numbers = _numbers(said, language)
+    if not numbers:
+        return None
+    verb = _IS_NOW.search(said)
+    named = [number for number in numbers if verb is not None and number.start >= verb.end()]
+    return quantity_of(said, numbers, named[0] if named else numbers[-1])
 
 
 def _numbers(text: str, language: Language) -> list[Number]:
@@ -142,7 +163,7 @@ def _equal(extracted: Extracted, expected: Fraction, unit: str | None, *, percen
     if extracted.number.percent:
         return value / 100 == expected
     if unit is None or extracted.unit is None:
-        return value == expected
+        return expected in (value, extracted.smaller)
     factor = conversion(extracted.unit, unit)
     return factor is not None and value * factor == expected
 

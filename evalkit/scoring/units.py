@@ -11,12 +11,18 @@ _DIMENSIONS: dict[str, dict[str, str]] = {
         "1/100": "cm centimeter centimetre 厘米",
         "1": "m meter metre 米",
         "1000": "km kilometer kilometre 千米 公里",
+        "127/5000": "inch inches 英寸",
+        "381/1250": "ft foot feet 英尺",
+        "1143/1250": "yd yard 码",
+        "201168/125": "mile mi 英里",
     },
     "mass": {
         "1": "g gram 克",
         "500": "斤",
         "1000": "kg kilogram 千克 公斤",
         "1000000": "tonne ton 吨",
+        "45359237/1600000": "oz ounce 盎司",
+        "45359237/100000": "lb lbs pound 磅",
     },
     "time": {
         "1": "s sec second 秒",

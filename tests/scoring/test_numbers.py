@@ -5,12 +5,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.scoring.numbers import (
-    find_number_words,
-    find_numbers,
-    fold_numbers,
-    parse_number,
-)
+from evalkit.scoring.number_folding import fold_numbers
+from evalkit.scoring.number_words import find_number_words
+from evalkit.scoring.numbers import find_numbers, parse_number
 
 
 def values(text: str) -> list[Fraction]:
