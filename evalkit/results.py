@@ -310,7 +310,13 @@ class ArmTiming:
 
 @dataclass(frozen=True, slots=True)
 class TasksetInfo:
-    """What was asked."""
+    """What was asked.
+
+    Attributes:
+        agreement: Where a rule decides open answers: the share of labelled answers on which
+            it says what people say; `None` where answers are exact.
+        labels: Whose labels those are.
+    """
 
     name: str
     family: str
@@ -323,6 +329,8 @@ class TasksetInfo:
     max_tokens: int
     margin: float
     description: str
+    agreement: float | None = None
+    labels: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -124,6 +124,7 @@ class Taskset:
         content_hash: Hash of everything that shapes prompts and scores.
         seal: Hash of the same that is written nowhere: only who has the content has it.
         code: Whether scoring executes answers as programs.
+        open_answers: Whether an answer may be right in words that no target holds.
     """
 
     name: str
@@ -139,6 +140,7 @@ class Taskset:
     code: bool = False
     path: str | None = None
     seal: str = field(default="", repr=False)
+    open_answers: bool = False
 
 
 @dataclass(frozen=True, slots=True)

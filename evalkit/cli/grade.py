@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -72,10 +73,12 @@ def grade(
 
 
 def _as_dict(graded: Graded, out_path: Path | None) -> dict[str, Any]:
+    from evalkit.scoring.agreement import weak_rule
     from evalkit.scoring.base import SCORERS
 
     taskset, recorded, summary = graded.taskset, graded.recorded, graded.summary
     scorer = SCORERS.get(taskset.scorer)
+    rule = weak_rule(taskset) if scorer.name != "judge" else None
     reasons = Counter(
         answer.score.reason or "unknown" for _, answer in graded.answers if answer.missing
     )
@@ -84,6 +87,8 @@ def _as_dict(graded: Graded, out_path: Path | None) -> dict[str, Any]:
         "family": taskset.family.value,
         "scorer": scorer.name,
         "scorer_version": scorer.version,
+        "decided_by": "judge" if scorer.name == "judge" else "rule",
+        "agreement": None if rule is None else asdict(rule),
         "samples": len(taskset.samples),
         "n": summary.n,
         "outcomes": {
@@ -128,6 +133,11 @@ def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
 
 def _print(body: dict[str, Any]) -> None:
     click.echo(f"{body['taskset']} ({body['scorer']} v{body['scorer_version']})")
+    if (rule := body["agreement"]) is not None:
+        click.echo(
+            f"  decided by a rule that agrees with the labels of {rule['labels']} on "
+            f"{100 * rule['share']:.0f}% of {rule['n']:,} open answers: name a judge, or compare only"
+        )
     outcomes = ", ".join(f"{count} {name}" for name, count in body["outcomes"].items())
     click.echo(f"  answers        {body['n']}: {outcomes}")
     for name, label in (

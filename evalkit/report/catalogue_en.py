@@ -356,6 +356,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "J = {youden}, {labels} labels): differences are corrected by J",
         "judged by a model",
     ),
+    "threat.RULE_WEAK": (
+        "{taskset} was decided by a rule ({scorer}), which agrees with the labels of {labels} on "
+        "{share} of open answers: name a judge, or read only the difference of the two",
+        "{taskset} was decided by a rule that often disagrees with labels: name a judge",
+        "open answers decided by a rule",
+    ),
     "threat.REVIEWED": (
         "reviewers ({reviewers}) marked {marks} samples, {applied} marks change something. "
         "Before: {before}; after: {after}. Marks can only take a SHIP away",

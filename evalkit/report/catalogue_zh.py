@@ -336,6 +336,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "虽有差异仍被允许",
     ),
     "threat.LOOK": ("对二者的第 {look} 次检视，第 {stage} 阶段；方案：{plan}", "检视次数"),
+    "threat.RULE_WEAK": (
+        "{taskset} 由规则（{scorer}）判定，它在开放式回答上与 {labels} 标注的一致率为 "
+        "{share}：请指定评审模型，否则只看两者之差",
+        "{taskset} 由与标注常不一致的规则判定：请指定评审模型",
+        "开放式回答由规则判定",
+    ),
     "threat.JUDGED": (
         "{taskset} 由模型评审（灵敏度 {sensitivity}，特异度 {specificity}，J = {youden}，{labels} "
         "个标注）：差值已按 J 校正",

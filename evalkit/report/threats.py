@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Final
 
 from evalkit.report.facts import exclusion_reasons, found_detail, plan_name, value_facts
@@ -24,6 +24,7 @@ def threat_items(
     if comparison.skipped:
         names = sorted({item.taskset for item in comparison.skipped})
         found.append(Threat("SKIPPED", "warn", {"names": names}))
+    found += _weak_rules(comparison)
     noise = {} if result.noise is None else noise_facts(words, result.noise)
     items = [
         _item(words, threat, noise if threat.code == "NOISE_FLOOR" else {})
@@ -31,6 +32,19 @@ def threat_items(
         if threat.values or threat.level != "ok"
     ]
     return tuple(sorted(items, key=lambda item: _ORDER[item.level]))
+
+
+def _weak_rules(comparison: Comparison) -> Iterator[Threat]:
+    """Say where a rule decided open answers that people would often decide otherwise."""
+    for asked in comparison.tasksets:
+        if asked.agreement is not None and asked.scorer != "judge":
+            values = {
+                "taskset": asked.name,
+                "scorer": asked.scorer,
+                "share": asked.agreement,
+                "labels": asked.labels,
+            }
+            yield Threat("RULE_WEAK", "warn", values)
 
 
 def _item(words: Words, threat: Threat, more: Mapping[str, str]) -> ThreatItem:

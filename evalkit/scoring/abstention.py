@@ -71,6 +71,9 @@ def read_stance(text: str, question: str, language: Language) -> Stance:
         language: Of the question; decides for sentences without letters.
     """
     parts = sentences(text.translate(QUOTES))
+    if not any(character.isalnum() for character in text):
+        # A question mark, a dash: nothing is asserted.
+        return Stance(declines=True, denies=False, asserts=False, rest=())
     ends = [*range(min(len(parts), _END)), *range(max(_END, len(parts) - _END), len(parts))]
     if not any(_may_decline(parts[at], language) for at in ends):
         return Stance(declines=False, denies=False, asserts=bool(parts), rest=tuple(parts))

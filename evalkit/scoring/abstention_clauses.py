@@ -70,8 +70,7 @@ class Asked:
         who: Whether it asks for a person.
         words: Its words, by stem.
         plain_words: Those of them that are no names.
-        numbers: Which its last line holds.
-        all_numbers: Which it holds anywhere.
+        numbers: Which it holds anywhere.
     """
 
     text: str
@@ -82,7 +81,6 @@ class Asked:
     words: frozenset[str]
     plain_words: frozenset[str]
     numbers: frozenset[object]
-    all_numbers: frozenset[object]
 
     @classmethod
     def read(cls, question: str, language: Language) -> Asked:
@@ -102,8 +100,7 @@ class Asked:
             who=bool(re.search(r"\bwho(?:se|m)?\b|谁|作者", lower)),
             words=words,
             plain_words=words - {_stem(name) for name in names},
-            numbers=_numbers(text),
-            all_numbers=_numbers(clip(question)),
+            numbers=_numbers(clip(question)),
         )
 
     @property
@@ -158,7 +155,7 @@ def kind_of(clause: Clause, grammar: ModuleType, asked: Asked) -> Kind:
     """Say what a clause does; `partly` declines to tell something beside the question."""
     read = clause.read
     plain = read.strip(" \t.,;:!?\"'。，！？、")
-    if grammar.DENY.search(read) or _denies_asked(read, grammar, asked):
+    if grammar.DENY.search(read):
         return "denies"
     if asked.passage and plain in ("无", "没有", "none", "nothing", "no"):
         return "declines"
@@ -170,6 +167,8 @@ def kind_of(clause: Clause, grammar: ModuleType, asked: Asked) -> Kind:
             return "declines"
         beside = f"{read[: match.start()]} {read[match.end() :]}"
         return "partly" if _partial(beside, grammar, asked) else "declines"
+    if _denies_asked(read, grammar, asked):
+        return "denies"
     if _claims(clause, grammar, asked):
         return "claims"
     if grammar.CHATTER.search(plain) or not _content(read, grammar, asked):
@@ -230,18 +229,19 @@ def _claims(clause: Clause, grammar: ModuleType, asked: Asked) -> bool:
         return False
     if abstention_en.ENDORSED.search(read) and _new_name(clause, asked):
         return True
+    if hedge is not None:
+        # "I think ..." answers, whatever it is that is thought.
+        thought = _words(said) or re.search(r"\d|^\W*(?:yes|no|none|zero)\b", said)
+        return bool(thought) and abstention_en.ADVICE.search(read) is None
     if asked.number:
-        known = asked.numbers if hedge else asked.all_numbers
-        return _new_number(said, known) and not abstention_en.CHATTER.search(read)
+        return _new_number(said, asked) and not abstention_en.CHATTER.search(read)
     new = _words(said) - asked.words
     if not new and not _new_name(clause, asked):
         return False
-    if hedge:
-        return abstention_en.ADVICE.search(said) is None
     if abstention_en.CHATTER.search(read):
         return False
     if abstention_en.PRONOUN_CLAIM.search(said):
-        return True
+        return abstention_en.ASIDE.search(said) is None
     if len(said.split()) <= _FRAGMENT_WORDS and not re.search(
         r"\b(?:is|are|was|were|has|have|can|will|do|does)\b", said
     ):
@@ -257,13 +257,12 @@ def _claims_zh(clause: Clause, asked: Asked) -> bool:
     lead = abstention_zh.LEAD.match(read)
     said = read[hedge.end() :] if hedge else read[lead.end() :] if lead else read
     left = re.sub(r"[^\u3400-\u9fffA-Za-z0-9\u25a1]", "", said)
+    if hedge:
+        return bool(left) and abstention_zh.ADVICE.search(read) is None
     if asked.number:
-        known = asked.numbers if hedge else asked.all_numbers
-        return _new_number(said, known) and not abstention_zh.CHATTER.search(read)
+        return _new_number(said, asked) and not abstention_zh.CHATTER.search(read)
     if not left or left in asked.text:
         return False
-    if hedge:
-        return bool(abstention_zh.CLAIM_VERB.search(said)) or len(left) <= _FRAGMENT_CHARS
     if abstention_zh.CHATTER.search(read):
         return False
     if abstention_zh.OPENS_CLAIM.search(said) or abstention_zh.OPENS_CLAIM.search(read):
@@ -290,9 +289,9 @@ def _content(read: str, grammar: ModuleType, asked: Asked) -> bool:
     return bool(_words(read) - asked.words) or bool(re.search(r"\d", read))
 
 
-def _new_number(said: str, known: frozenset[object]) -> bool:
-    """Say whether a clause holds a number that is not known, or says that there is none."""
-    if _numbers(_RANK.sub(" ", said)) - known or _CENTURY.search(said):
+def _new_number(said: str, asked: Asked) -> bool:
+    """Say whether a clause holds a number that is not asked about, or says that there is none."""
+    if _numbers(_RANK.sub(" ", said)) - asked.numbers or _CENTURY.search(said):
         return True
     return bool(re.fullmatch(r"\W*(?:none|zero|零|没有)\W*", said))
 

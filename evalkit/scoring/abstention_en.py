@@ -10,7 +10,8 @@ import re
 
 _TEXT = (
     r"(?:passage|text|article|paragraph|document|story|context|excerpt|source|sources|records?"
-    r"|information|description|question|sentence|data|knowledge|memory|training|database|it|they|this|that|which)"
+    r"|information|description|question|sentence|data|knowledge|memory|training|database|history"
+    r"|literature|chronicles|tradition)"
 )
 _ADVERB = (
     r"(?:(?:really|honestly|simply|just|still|actually|currently|unfortunately|quite|certainly"
@@ -31,15 +32,21 @@ CLAUSE = re.compile(
 SIGNS = re.compile(
     r"n't|nt\b|\bno\b|not|n/a|un|never|nothing|lack|silent|myster|absent|missing|idk|dunno|pass"
     r"|beats|blank|forg|wish|fail|impossible|insuffic|sorry|beyond|exceed|escape|outside|only|just"
-    r"|open|hard|difficult|more|fict|made|imagin|invent|fabricat|false|premise|refuse|decline|rather"
-    r"|guess|speculat|nobody|who knows|need|require|inde|inconclus|nor\b|skip|look|stump|loss"
+    r"|open|hard|difficult|more|fict|made|imagin|invent|fabricat|false|premise|refuse|decline"
+    r"|rather"
+    r"|guess|speculat|nobody|who knows|need|me there|pay|tip of|only|lost|gone|destroyed|ignoran"
+    r"|history|nil|null|disput|debat|contest|how should|ask|require|inde|inconclus|nor\b|skip"
+    r"|look|stump|loss"
     r"|clueless|ignorant|wrong|none|little|zero|prefer|none|past|too"
 )
 
 DECLINE = re.compile(
     # What the speaker does not know, have, remember, or can not do.
     rf"\b(?:i|we) {_ADVERB}(?:do not|don'?t) {_ADVERB}(?:know|remember|recall|recognize"
-    r"|have(?! (?:to|any doubt|doubts))|possess|(?:think|believe) (?:i|we) (?:can|know|have))\b"
+    r"|have(?=[ ,.!?]*(?:$|any|enough|that|this|the|it|access|information|info|data|knowledge"
+    r"|details|records?|sufficient|reliable|such|specific|an? (?:answer|clue|definit|exact|number"
+    r"|record|clear|reliable|specific|good|way|name|date|figure)))(?! any doubt)|possess"
+    r"|(?:think|believe) (?:i|we) (?:can|know|have))\b"
     rf"|\b(?:i|we) (?:did not|didn'?t) {_ADVERB}find\b"
     rf"|\b(?:i am|i'm|im|we are|we're) {_ADVERB}"
     r"(?:unsure|unaware|unable|uncertain|unfamiliar|clueless|ignorant|at a loss|stumped)\b"
@@ -53,7 +60,8 @@ DECLINE = re.compile(
     r"|\b(?:i|we)(?:'ve| have)? (?:have |got )?(?:absolutely |really )?(?:no|zero|little) "
     r"(?:idea|information|info|records?|knowledge|answer|clue|data|memory|recollection|way of"
     r"|access|details|notion|reliable|reference|inkling)\b"
-    r"|\b(?:i|we) (?:haven'?t|have not) (?:a |the |any |been |got |heard|come|seen|found)"
+    r"|\b(?:i|we) (?:haven'?t|have not) (?:a |the |any |been |got |heard|come|seen|found|learned"
+    r"|learnt|studied|encountered|read)"
     r"|\b(?:i|we)(?:'ve| have) never (?:heard|seen|read|come|encountered)"
     rf"|\bi {_ADVERB}(?:lack|forget|forgot|have forgotten|give up|wish i (?:knew|could))\b"
     r"|\bi've forgotten\b"
@@ -66,6 +74,14 @@ DECLINE = re.compile(
     r"(?:know|say|tell|determine|answer|remember|recall|confirm|verify|find|be sure)\b"
     r"|\bnot (?:something|anything|a \w+|one) (?:that )?i (?:know|can|could|have|am|recall)\b"
     r"|\bi (?:\w+ ){0,3}?(?:pass on|skip|look (?:that|this|it) up)\b"
+    r"|\b(?:i would|i'd|i) (?:not|wouldn'?t|would not) (?:really )?know\b|\bhow should i know\b"
+    r"|\bi(?:'d| would)? (?:only |just )?have to guess\W*$|\bi only know\b|\ball i know\b"
+    r"|\b(?:got|have) me (?:there|stumped)\b|\btip of my tongue\b|\babove my pay ?grade\b"
+    r"|\bmy ignorance\b|\bplead ignorance\b"
+    r"|\bhave to (?:ask|consult|check with) (?:an?|some|the)\b|\bnot (?:qualified|equipped"
+    r"|in a position)\b"
+    r"|\bnot (?:in|part of|within|covered by|included in) (?:my|the) (?:training|knowledge|data"
+    r"|memory)\b"
     r"|\bneither confirm nor deny\b|\brefuse to answer\b"
     r"|\bbeats me\b|\bdrawing a blank\b|\bidk\b|\bdunno\b|\bsearch me\b|\bring (?:a|any) bells?\b"
     r"|\bno (?:idea|clue|comment|earthly idea)\b"
@@ -79,21 +95,32 @@ DECLINE = re.compile(
     rf"{_ADVERB}(?:mention|say|state|specify|tell|give|provide|include|contain|indicate|reveal"
     r"|disclose|offer|address|explain|answer|list|cover|record|discuss|show"
     r"|have (?:any|enough|information|details|the answer)|extend|reach|make clear)\b"
+    r"|^\W{0,3}(?:but |and |however,? )?(?:it|they|this|that) (?:does not|doesn'?t|do not|don'?t"
+    rf"|did not|didn'?t|never) {_ADVERB}(?:mention|say|state|specify|indicate|disclose|reveal)s?\b"
     rf"|\b{_TEXT}\b(?: [\w']+){{0,3}}? (?:only|merely|just) "
     r"(?:says|mentions|states|tells|describes|talks)\b"
+    r"|\blost to (?:history|time)\b|\brecords? (?:is|are|were|have been|has been) (?:lost|gone"
+    r"|destroyed)\b"
+    r"|\bleft no (?:name|records?|trace)\b|\bmakes? no mention\b|\bleaves (?:this|that|it) out\b"
+    r"|\b(?:isn'?t|is not|aren'?t|are not) (?:nearly |quite )?enough (?:information|info|data"
+    r"|context)\b"
     r"|\bfails to (?:mention|say|state|specify|tell|give|provide|include)\b"
     r"|\b(?:is|are|was|were|isn'?t|aren'?t|wasn'?t|weren'?t|remains|remain|has|have|been|being)"
     rf" (?:not |never |been |un)?{_ADVERB}(?:unknown|unclear|uncertain|unspecified|undetermined"
-    r"|unstated|undisclosed|unrecorded|unanswerable|unavailable|a mystery|missing from|absent from"
+    r"|unstated|undisclosed|disputed|debated|contested|unsettled|unresolved|unrecorded"
+    r"|unanswerable|unavailable|a mystery|missing from|absent from"
     r"|silent (?:on|about)|left (?:open|out|unsaid|unstated))\b"
-    r"|(?:\b(?:is|are|was|were|has|have|been) (?:not|never)|n'?t) (?:been )?"
+    r"|(?:\b(?:is|are|was|were|has|have|been) (?:not|never)|\b(?:is|are|was|were|has|have)n'?t) "
+    r"(?:been )?"
     rf"{_ADVERB}(?:mentioned|stated|given|specified|provided|said|known|listed|disclosed|recorded"
     r"|included|clear|certain|told|indicated|documented|available|contained|found|present"
-    r"|answered|revealed|answerable|discernible|there|in (?:the|this|that))\b"
+    r"|answered|revealed|named|identified|answerable|discernible|there(?=\W*$)"
+    r"|in (?:the|this|that) (?:given |short |above )?(?:passage|text|article|paragraph|document"
+    r"|story|context|excerpt|source|list|record))\b"
     r"|^\W{0,3}(?:not|never) (?:stated|mentioned|given|specified|provided|known|available|listed"
     r"|applicable|answerable|enough|sufficient|possible|clear|disclosed|in the|told)\b"
     r"|^\W{0,3}(?:unknown|unclear|uncertain|undetermined|unanswerable|unspecified|undisclosed"
-    r"|unsure|unavailable|n/a|pass|inconclusive|indeterminate)\W{0,3}$"
+    r"|unsure|unavailable|n/a|null|nil|none given|pass|inconclusive|indeterminate)\W{0,3}$"
     r"|^\W{0,3}(?:unanswerable|unknown|unclear) (?:from|based|given|in|as)\b"
     r"|\b(?:we|you) (?:are|were)n'?t told\b|\b(?:we|you) are not told\b"
     r"|\bthere(?:'s| is| are| was| were|'re) (?:simply )?(?:no|not enough|not any|insufficient"
@@ -103,13 +130,15 @@ DECLINE = re.compile(
     r"(?:relevant |specific |further |reliable )?(?:information|info|data|context|details|answer)\b"
     r"|\bno (?:\w+ ){1,3}?(?:is|are|was|were) "
     r"(?:given|mentioned|stated|provided|specified|named|recorded|available|indicated|listed)\b"
-    r"|\b(?:gives?|provides?|contains?|offers?|mentions?|states?|includes?|has) no (?:\w+)"
-    r"|\b(?:says?|contains?|reveals?|mentions?|states?|tells us|gives) nothing (?:about|on|of)\b"
+    r"|\b(?:gives?|provides?|contains?|offers?|mentions?|states?|includes?) no \w+"
+    r"|\b(?:has|have) no (?:information|info|mention|records?|details?|answer|data|indication"
+    r"|clue)\b|\b(?:says?|contains?|reveals?|mentions?|states?|tells us|gives) nothing (?:about"
+    r"|on|of)\b"
     r"|\bnothing (?:in (?:the|this)|about|is said|is mentioned|there)\b"
     r"|\bleaves? (?:this|that|it|the \w+) open\b|\bsilent (?:on|about)\b"
     r"|\b(?:cannot|can'?t|can not|could not|couldn'?t) be "
     rf"{_ADVERB}(?:determined|known|answered|verified|found|inferred|established|deduced|said"
-    r"|told|identified|confirmed|ascertained|derived|given|read)\b"
+    r"|told|identified|confirmed|ascertained|derived|given|read|worked out|figured out)\b"
     r"|\b(?:need|require|without) (?:more|further|additional) (?:information|context|details)\b"
     r"|\b(?:one|you|anyone|anybody) (?:cannot|can'?t) (?:tell|know|say|determine)\b"
     r"|\b(?:nobody|no one|no-one) (?:really |actually |truly )?(?:knows|can say|is sure|can tell)\b"
@@ -163,7 +192,8 @@ CHATTER = re.compile(
 
 # Words that come before a guess.
 HEDGE = re.compile(
-    r"\bi (?:do |would |'d |can |could )?(?:think|believe|guess|suppose|say|recall|remember|assume"
+    r"\bi(?:'d|'ll| do| would| can| could| will)? (?:think|believe|guess|suppose|say|recall"
+    r"|remember|assume"
     r"|bet|reckon|suspect|go with|lean(?: towards)?|imagine|estimate|vaguely recall)(?: that)?\b"
     r"|\bi(?:'m| am) (?:pretty|fairly|quite|almost|reasonably|rather|very) (?:sure|certain)\b"
     r"|\b(?:maybe|perhaps|possibly|probably|presumably|likely|supposedly|apparently"
@@ -192,7 +222,12 @@ CONDITION = re.compile(
 # Declining that leaves nothing open, whatever it is said of.
 REFUSES = re.compile(r"\b(?:answer|help|assist|comply|respond|discuss)\b")
 ADVICE = re.compile(
-    r"\bi\b|\byou (?:can|could|should|might|may|need|would|will)\b|\b(?:ask|check|consult)\b"
+    r"\bi(?:'ll|'d)?\b(?: (?:can|could|should|will|would|need|must|had|have to|better)\b)"
+    r"|\bi'(?:ll|d) (?:have|need|rather|like|better|love|want|pass)\b"
+    r"|\byou(?:'d| should| could| can| might| may| will| would| need| better)(?: \w+){0,3}? "
+    r"(?:ask|check|look|try|search|consult|find|verify|contact|visit|google|read|refer)\b"
+    r"|\byou (?:mean|meant|are thinking|were thinking|are referring)\b|\bi can help\b"
+    r"|\b(?:it'?s best|best) to (?:ask|check|look|consult)|^\W*(?:to )?(?:ask|check|consult)\b"
 )
 UNDECIDED = re.compile(
     r"\bwhich(?: (?:one|of (?:them|these|the)\b.*))?\W*$"
@@ -201,9 +236,14 @@ UNDECIDED = re.compile(
 )
 ALTERNATIVES = re.compile(r"\b(?:or|maybe|perhaps|might be|could be|may be|either|possibly)\b")
 META = re.compile(
-    r"\b(?:typo|misspell\w*|spell\w*|fictional|lesser-known|obscure|self-published|recent|private"
-    r"|niche|different name|another name|game|error|mistake|confus\w+|possible that|worth|unlikely"
-    r"|unknown|unclear|good|interesting|hard|difficult|tricky|likely that|would not help)\b"
+    r"\b(?:typo|misspell\w*|spelling|spelled|fictional|lesser-known|obscure|self-published"
+    r"|different name|another name|would not help)\b"
+)
+# What a clause that begins with a pronoun may say without answering anything.
+ASIDE = re.compile(
+    r"\b(?:recent|private|niche|game|error|mistake|confus\w+|possible that|worth|unlikely"
+    r"|disputed|debated|unknown"
+    r"|unclear|good|interesting|hard|difficult|tricky|likely that)\b"
 )
 PARTIAL = re.compile(
     r"\b(?:more|else|further|much|details?|confidence|why|always|by heart|anything other)\b"
@@ -214,9 +254,14 @@ ASKS_NUMBER = re.compile(
     r" (?:year|date|day|century|number|percentage|age|century))\b"
 )
 WHEN = re.compile(r"\b(?:when|what (?:year|date)|which (?:year|date))\b")
+_MEASURES = frozenset({
+    "number", "count", "figure", "amount", "year", "date", "time", "height", "length", "width",
+    "depth", "weight", "mass", "size", "area", "age", "distance", "speed", "temperature",
+    "population", "price", "cost", "duration",
+})  # fmt: skip
 KIND_WORDS: dict[str, frozenset[str]] = {
     "who": frozenset({"author", "name", "person", "identity", "writer"}),
-    "number": frozenset({"number", "count", "figure", "amount", "exact", "year", "date", "time"}),
+    "number": _MEASURES,
     "": frozenset({"name", "answer"}),
 }
 WORD = re.compile(r"[a-z][a-z'-]+")

@@ -30,6 +30,7 @@ from evalkit.results import (
     TasksetInfo,
     Threat,
 )
+from evalkit.scoring.agreement import weak_rule
 from evalkit.scoring.base import SCORERS
 from evalkit.stages.against_change import may_answer_alike
 from evalkit.stages.capping import capped
@@ -253,6 +254,8 @@ def _taskset_info(taskset: Taskset, plan: Plan) -> TasksetInfo:
         max_tokens=plan.sampling_for(taskset).max_tokens,
         margin=taskset.margin / 100,
         description=taskset.description,
+        agreement=None if (rule := weak_rule(taskset)) is None else rule.share,
+        labels=None if rule is None else rule.labels,
     )
 
 

@@ -28,6 +28,8 @@ class Head(BaseModel):
     Attributes:
         generator: Makes the samples, in place of a file.
         options: What that generator is told.
+        open_answers: Whether an answer may be right in words that no target holds; then the
+            report says how far its scorer agrees with people, and a judge decides if it can.
         suites: Whether the taskset is part of the suites.
         encoding: Of the samples' file, where it is neither UTF-8 nor UTF-16 with a mark.
         delimiter: Between the cells of a table; a comma, and a tab in `.tsv`.
@@ -48,6 +50,7 @@ class Head(BaseModel):
     margin: float = Field(5.0, gt=0, lt=100)
     measures_hallucination: bool = False
     code: bool = False
+    open_answers: bool = False
     system: dict[Language, str] = Field(default_factory=dict)
     template: dict[Language, str] = Field(default_factory=dict)
     generator: str | None = None

@@ -180,12 +180,14 @@ def _taskset(head: Head, origin: str, rows: Iterable[tuple[Sample, Any]]) -> Tas
         code=head.code or head.scorer in RUNS_CODE,
         path=origin,
         seal=seal,
+        open_answers=head.open_answers,
     )
 
 
 def _shaping(head: Head) -> dict[str, Any]:
     """Return what of a head shapes prompts and scores."""
-    shaping = head.model_dump(mode="json", exclude={"suites", "generator", "options", *READING})
+    told = {"suites", "open_answers", "generator", "options", *READING}
+    shaping = head.model_dump(mode="json", exclude=told)
     made = {"generator": head.generator, "options": head.options}
     return shaping if head.generator is None else {**shaping, **made}
 

@@ -53,6 +53,29 @@ def test_recorded_answers_are_counted_in_three_outcomes(evalkit: Run, tmp_path: 
     assert "accuracy       75.0% (95%: 53.1 to 88.8%)" in text
 
 
+def test_a_rule_on_open_answers_says_how_far_it_agrees_with_people(
+    evalkit: Run, tmp_path: Path
+) -> None:
+    file, path = tmp_path / "t.csv", tmp_path / "answers.jsonl"
+    file.write_text(
+        "Question,Best Answer,Correct Answers,Incorrect Answers\n"
+        "What do carrots do?,They are food,They are food,They let you see at night\n"
+    )
+    write(path, [{"id": "0", "completion": "They are food."}])
+    body = evalkit("grade", f"truthfulqa:{file}", path, "--json").json
+    assert body["decided_by"] == "rule"
+    assert body["agreement"]["labels"] == "TruthfulQA"
+    assert body["agreement"]["share"] < 0.9
+    assert (
+        "agrees with people on 71% of open answers"
+        in evalkit("grade", f"truthfulqa:{file}", path).out
+    )
+    quiz = write_quiz(tmp_path / "quiz", 1)
+    recorded(path, 1)
+    exact = evalkit("grade", quiz, path, "--json").json
+    assert (exact["decided_by"], exact["agreement"]) == ("rule", None)
+
+
 def test_ids_that_do_not_fit_are_counted_and_named(evalkit: Run, tmp_path: Path) -> None:
     quiz, path = write_quiz(tmp_path / "quiz", 4), tmp_path / "answers.jsonl"
     rows = recorded(path, 4, wrong=(0,))

@@ -16,8 +16,10 @@ from evalkit.results import (
     MetricState,
     PromptsNeeded,
     ReasonCode,
+    TasksetInfo,
     Threat,
 )
+from evalkit.types import Language
 from tests.report.fixtures import comparison
 
 
@@ -179,6 +181,23 @@ def test_threats_show_faults_first_and_green_too() -> None:
     texts = " ".join(t.text for t in block.threats)
     assert "cut off at max_tokens, loops apart: 1 vs 2 of 4,000" in texts
     assert "left out: code" in texts
+
+
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_a_rule_that_often_disagrees_with_people_is_told_and_a_judge_is_not(
+    language: Language,
+) -> None:
+    made = comparison("SHIP")
+    first = replace(made.tasksets[0], agreement=0.7065, labels="TruthfulQA", scorer="references")
+
+    def told(asked: TasksetInfo) -> list[str]:
+        view = build_view(replace(made, tasksets=(asked, *made.tasksets[1:])), language)
+        return [item.text for item in view.candidates[0].threats if item.code == "RULE_WEAK"]
+
+    (text,) = told(first)
+    assert {"references", "70.7%", "TruthfulQA", first.name} <= set(re.findall(r"[\w.%-]+", text))
+    assert told(replace(first, scorer="judge")) == []
+    assert told(replace(first, agreement=None)) == []
 
 
 def test_confounded_and_unknown_threats_are_readable() -> None:

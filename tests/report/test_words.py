@@ -55,6 +55,7 @@ THREAT_CODES = [
     "NOISE_FLOOR",
     "LOOK",
     "JUDGED",
+    "RULE_WEAK",
     "POLICY_CHANGED",
     "POLICIES_DIFFER",
     "POLICY_UNKNOWN",

@@ -14,6 +14,7 @@ _HEAD = head(
     scorer="references",
     max_tokens=512,
     measures_hallucination=True,
+    open_answers=True,
 )
 
 

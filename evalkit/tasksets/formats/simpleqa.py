@@ -20,6 +20,7 @@ _HEAD = head(
     scorer="facts",
     max_tokens=256,
     measures_hallucination=True,
+    open_answers=True,
     system={"en": "Answer briefly. If you do not know, say so."},
 )
 

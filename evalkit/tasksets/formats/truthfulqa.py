@@ -19,6 +19,7 @@ _HEAD = head(
     scorer="references",
     max_tokens=256,
     measures_hallucination=True,
+    open_answers=True,
 )
 
 
