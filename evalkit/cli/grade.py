@@ -136,7 +136,8 @@ def _print(body: dict[str, Any]) -> None:
     if (rule := body["agreement"]) is not None:
         click.echo(
             f"  decided by a rule that agrees with the labels of {rule['labels']} on "
-            f"{100 * rule['share']:.0f}% of {rule['n']:,} open answers: name a judge, or compare only"
+            f"{100 * rule['share']:.0f}% of {rule['n']:,} open answers: name a judge, or compare "
+            "only"
         )
     outcomes = ", ".join(f"{count} {name}" for name, count in body["outcomes"].items())
     click.echo(f"  answers        {body['n']}: {outcomes}")

@@ -66,10 +66,8 @@ def test_a_rule_on_open_answers_says_how_far_it_agrees_with_people(
     assert body["decided_by"] == "rule"
     assert body["agreement"]["labels"] == "TruthfulQA"
     assert body["agreement"]["share"] < 0.9
-    assert (
-        "agrees with people on 71% of open answers"
-        in evalkit("grade", f"truthfulqa:{file}", path).out
-    )
+    text = evalkit("grade", f"truthfulqa:{file}", path).out
+    assert "agrees with the labels of TruthfulQA on 71% of 2,010 open answers" in text
     quiz = write_quiz(tmp_path / "quiz", 1)
     recorded(path, 1)
     exact = evalkit("grade", quiz, path, "--json").json
