@@ -66,8 +66,8 @@ class Asked:
         text: Its last line: a passage may stand before it.
         passage: Whether one does.
         language: Of the question.
-        number: Whether it asks for a number or a date.
-        who: Whether it asks for a person.
+        kind: What it asks for: a number or a date, a person, a place, or anything else; a key
+            of `KIND_WORDS`.
         words: Its words, by stem.
         plain_words: Those of them that are no names.
         numbers: Which it holds anywhere.
@@ -76,8 +76,7 @@ class Asked:
     text: str
     passage: bool
     language: Language
-    number: bool
-    who: bool
+    kind: Literal["number", "who", "where", ""]
     words: frozenset[str]
     plain_words: frozenset[str]
     numbers: frozenset[object]
@@ -94,19 +93,19 @@ class Asked:
             text=text,
             passage=len(lines) > 1,
             language=language,
-            number=bool(
-                abstention_en.ASKS_NUMBER.search(lower) or abstention_zh.ASKS_NUMBER.search(lower)
-            ),
-            who=bool(re.search(r"\bwho(?:se|m)?\b|谁|作者", lower)),
+            kind=_asked_kind(lower),
             words=words,
             plain_words=words - {_stem(name) for name in names},
             numbers=_numbers(clip(question)),
         )
 
-    @property
-    def kind_word(self) -> str:
-        """The key of the words for what is asked, in `KIND_WORDS`."""
-        return "number" if self.number else "who" if self.who else ""
+
+def _asked_kind(question: str) -> Literal["number", "who", "where", ""]:
+    if abstention_en.ASKS_NUMBER.search(question) or abstention_zh.ASKS_NUMBER.search(question):
+        return "number"
+    if re.search(r"\bwho(?:se|m)?\b|谁|作者", question):
+        return "who"
+    return "where" if re.search(r"\bwhere\b|哪里|哪儿|何处", question) else ""
 
 
 def grammar_of(text: str, language: Language) -> ModuleType:
@@ -201,13 +200,13 @@ def _partial(beside: str, grammar: ModuleType, asked: Asked) -> bool:
     """Say whether what is not known is something beside the question."""
     if grammar is abstention_zh:
         left = abstention_zh.FILLER.sub("", re.sub(r"[^\u3400-\u9fff]", "", beside))
-        kinds = abstention_zh.KIND_WORDS[asked.kind_word]
+        kinds = abstention_zh.KIND_WORDS[asked.kind]
         near = any(word in beside for word in kinds) or bool(_pairs(left) & _pairs(asked.text))
     else:
         words = _words(beside)
         left = " ".join(words)
         near = bool(
-            words & (asked.words | {_stem(w) for w in abstention_en.KIND_WORDS[asked.kind_word]})
+            words & (asked.words | {_stem(w) for w in abstention_en.KIND_WORDS[asked.kind]})
         )
     wanted = grammar.ASKING.search(beside)
     if wanted is not None and wanted.group() not in asked.text.lower():
@@ -233,7 +232,7 @@ def _claims(clause: Clause, grammar: ModuleType, asked: Asked) -> bool:
         # "I think ..." answers, whatever it is that is thought.
         thought = _words(said) or re.search(r"\d|^\W*(?:yes|no|none|zero)\b", said)
         return bool(thought) and abstention_en.ADVICE.search(read) is None
-    if asked.number:
+    if asked.kind == "number":
         return _new_number(said, asked) and not abstention_en.CHATTER.search(read)
     new = _words(said) - asked.words
     if not new and not _new_name(clause, asked):
@@ -259,7 +258,7 @@ def _claims_zh(clause: Clause, asked: Asked) -> bool:
     left = re.sub(r"[^\u3400-\u9fffA-Za-z0-9\u25a1]", "", said)
     if hedge:
         return bool(left) and abstention_zh.ADVICE.search(read) is None
-    if asked.number:
+    if asked.kind == "number":
         return _new_number(said, asked) and not abstention_zh.CHATTER.search(read)
     if not left or left in asked.text:
         return False

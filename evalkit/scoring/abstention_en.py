@@ -254,13 +254,19 @@ ASKS_NUMBER = re.compile(
     r" (?:year|date|day|century|number|percentage|age|century))\b"
 )
 WHEN = re.compile(r"\b(?:when|what (?:year|date)|which (?:year|date))\b")
+_PERSONS = frozenset({
+    "author", "name", "person", "identity", "writer", "creator", "designer", "painter", "artist",
+    "composer", "inventor", "discoverer", "architect", "founder", "maker", "builder", "origin",
+    "director", "singer", "owner", "winner", "authorship",
+})  # fmt: skip
 _MEASURES = frozenset({
     "number", "count", "figure", "amount", "year", "date", "time", "height", "length", "width",
     "depth", "weight", "mass", "size", "area", "age", "distance", "speed", "temperature",
     "population", "price", "cost", "duration",
 })  # fmt: skip
 KIND_WORDS: dict[str, frozenset[str]] = {
-    "who": frozenset({"author", "name", "person", "identity", "writer"}),
+    "who": _PERSONS,
+    "where": frozenset({"place", "location", "city", "country", "site", "whereabouts", "region"}),
     "number": _MEASURES,
     "": frozenset({"name", "answer"}),
 }
