@@ -115,3 +115,10 @@ def test_the_content_hash_tells_any_change(tmp_path: Path) -> None:
     changed = lines({**ROW, "target": {**TARGET, "aliases": ["y"]}})
     assert load_folder(folder(tmp_path, rows=changed)).content_hash != before
     assert load_folder(folder(tmp_path, head=HEAD.replace("32", "33"))).content_hash != before
+
+
+def test_whether_answers_are_open_is_told_and_changes_no_hash(tmp_path: Path) -> None:
+    plain = load_folder(folder(tmp_path))
+    told = load_folder(folder(tmp_path, head=f"{HEAD}open_answers: true\n"))
+    assert (plain.open_answers, told.open_answers) == (False, True)
+    assert told.content_hash == plain.content_hash
