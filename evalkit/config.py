@@ -76,6 +76,9 @@ class Config(Checked):
     `aa` is the share of the prompts that a comparison asks the baseline a second time, to
     measure its noise floor.
 
+    `pass_at` are the k of pass@k that are told where there are several epochs; nothing means
+    1, 2, 3, 5, 10, ... up to `epochs`.
+
     `max_connections` are the requests in flight, equal for every endpoint; `auto` finds the
     number before the first answer counts.
     """
@@ -89,6 +92,7 @@ class Config(Checked):
     limit: int | None = Field(None, ge=1)
     stage_2: int | None = Field(None, ge=1)
     epochs: int = Field(1, ge=1)
+    pass_at: tuple[Annotated[int, Field(ge=1)], ...] = ()
     aa: float = Field(0.1, ge=0, le=1)
     seed: Seed = 0
     max_connections: Connections | Literal["auto"] = DEFAULT_CONNECTIONS

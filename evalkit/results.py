@@ -18,6 +18,7 @@ from evalkit.noisefloor import NoiseFloor
 from evalkit.parts import LengthPoint as LengthPoint
 from evalkit.parts import SliceDimension as SliceDimension
 from evalkit.parts import SliceResult as SliceResult
+from evalkit.passrates import PassAtK
 from evalkit.releases import Against as Against
 from evalkit.reviews import Review
 from evalkit.rulings import Look as Look
@@ -259,6 +260,7 @@ class CandidateResult:
         look: `None` where no ledger is kept.
         readings: Of every policy that was declared or given, when they differ.
         review: What reviewers marked; `None` when nothing concerns this candidate.
+        pass_at: Only where prompts were asked several times.
     """
 
     endpoint: str
@@ -279,6 +281,7 @@ class CandidateResult:
     look: Look | None = None
     readings: tuple[PolicyReading, ...] = ()
     review: Review | None = None
+    pass_at: tuple[PassAtK, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

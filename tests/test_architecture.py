@@ -19,6 +19,7 @@ ROWS: list[set[str]] = [
         "types",
         "estimates",
         "noisefloor",
+        "passrates",
         "rulings",
         "reviews",
         "parts",

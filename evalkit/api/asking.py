@@ -20,6 +20,7 @@ from evalkit.stages.collecting import CollectedRun, OnEvent, collect_arm
 from evalkit.stages.plan import make_plan
 from evalkit.stages.probing import OnStage, check_arm
 from evalkit.stages.redacting import shared_redaction
+from evalkit.stages.repeating import check_repeats
 from evalkit.stages.sandboxing import require_sandbox
 from evalkit.stages.tuning import fix_connections
 
@@ -63,6 +64,7 @@ def run(
     if arm.raw is None:
         raise UsageError(f"'{target}' is a recorded run already.", hint="Name an endpoint.")
     plan = make_plan(config)
+    check_repeats(plan, config.pass_at, listener.on_stage)
     require_sandbox(plan)
     folder = output or default_output(config) / "runs" / arm.name
     declared = declaration(config.policy)
@@ -93,7 +95,7 @@ def run(
     listener.on_stage("scoring")
     from evalkit.stages.grading import tally
 
-    return tally(collected, plan, allow_code=config.allow_code)
+    return tally(collected, plan, allow_code=config.allow_code, tries=config.pass_at)
 
 
 def check(

@@ -32,6 +32,7 @@ from evalkit.stages.ledger import Ledger, foreseen, subjects_of
 from evalkit.stages.plan import Plan
 from evalkit.stages.recorded import recorded_run, shared_plan
 from evalkit.stages.redacting import shared_redaction
+from evalkit.stages.repeating import check_repeats
 from evalkit.stages.sandboxing import require_sandbox
 from evalkit.stages.tuning import fix_connections
 
@@ -92,6 +93,7 @@ def compare(
         arms = named_apart(release, resolve_arms(words, config))
         terms = agree(release, arms[1:], config, listener.on_stage)
         config, plan = terms.config, terms.plan
+    check_repeats(plan, config.pass_at, listener.on_stage)
     require_sandbox(plan)
     folder = Path(output) if output is not None else default_output(config) / comparison_name(arms)
     declared = declaration(config.policy)

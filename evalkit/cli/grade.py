@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.cli.options import ALLOW_CODE, JSON, LANGUAGES, PROCESSES, SEED, SUITE
+from evalkit.cli.options import ALLOW_CODE, JSON, LANGUAGES, PASS_AT, PROCESSES, SEED, SUITE
+from evalkit.cli.passes import estimate_body, estimate_text, pass_body, pass_lines
 
 if TYPE_CHECKING:
-    from evalkit.estimates import Estimate
     from evalkit.stages.grading_answers import Graded
     from evalkit.tasksets.suites import SuiteName
     from evalkit.types import Language
@@ -34,6 +34,13 @@ _NAMED = 10
 @SUITE
 @SEED
 @LANGUAGES
+@click.option(
+    "--epochs",
+    type=click.IntRange(min=1),
+    help="Answers to each sample: where an id stands several times without `epoch`, these are "
+    "its repeats, in their order.",
+)
+@PASS_AT
 @ALLOW_CODE
 @PROCESSES
 @JSON
@@ -44,6 +51,8 @@ def grade(
     suite: SuiteName | None,
     seed: int | None,
     languages: tuple[Language, ...],
+    epochs: int | None,
+    pass_at: tuple[int, ...],
     allow_code: bool | None,
     processes: int | None,
     as_json: bool,
@@ -61,8 +70,10 @@ def grade(
 
     size = Size(SUITES[suite or DEFAULT_SUITE], seed or 0, languages)
     loaded = load_taskset(taskset, size)
-    recorded = read_answers(answers, loaded)
-    graded = grade_answers(loaded, recorded, allow_code=bool(allow_code), processes=processes)
+    recorded = read_answers(answers, loaded, epochs=epochs)
+    graded = grade_answers(
+        loaded, recorded, allow_code=bool(allow_code), processes=processes, tries=pass_at
+    )
     if out_path is not None:
         write_items(out_path, graded)
     body = _as_dict(graded, out_path)
@@ -98,11 +109,12 @@ def _as_dict(graded: Graded, out_path: Path | None) -> dict[str, Any]:
         },
         "unscored": summary.unscored,
         "failed": dict(sorted(reasons.items())),
-        "accuracy": _estimate(summary.accuracy),
-        "hallucination": _estimate(summary.hallucination),
-        "hallucination_attempted": _estimate(summary.hallucination_attempted),
-        "abstention": _estimate(summary.abstention),
-        "pass_at": {str(k): value for k, value in graded.pass_at.items()},
+        "accuracy": estimate_body(summary.accuracy),
+        "hallucination": estimate_body(summary.hallucination),
+        "hallucination_attempted": estimate_body(summary.hallucination_attempted),
+        "abstention": estimate_body(summary.abstention),
+        "pass_at": {str(k): estimate.value for k, estimate in graded.pass_at.items()},
+        "pass_at_estimates": pass_body(graded.pass_at),
         "flags": dict(summary.flags),
         "right_but_failed": graded.overruled,
         "ids": {
@@ -116,19 +128,6 @@ def _as_dict(graded: Graded, out_path: Path | None) -> dict[str, Any]:
 
 def _ids(ids: Sequence[str]) -> dict[str, Any]:
     return {"count": len(ids), "ids": list(ids)}
-
-
-def _estimate(estimate: Estimate | None) -> dict[str, Any] | None:
-    if estimate is None:
-        return None
-    return {
-        "value": estimate.value,
-        "low": estimate.low,
-        "high": estimate.high,
-        "method": estimate.method,
-        "n": estimate.n,
-        "confidence_level": estimate.confidence_level,
-    }
 
 
 def _print(body: dict[str, Any]) -> None:
@@ -148,9 +147,9 @@ def _print(body: dict[str, Any]) -> None:
         ("hallucination_attempted", "wrong if tried"),
     ):
         if body[name] is not None:
-            click.echo(f"  {label:<15}{_shown(body[name])}")
-    for k, value in body["pass_at"].items():
-        click.echo(f"  {f'pass@{k}':<15}{100 * value:.1f}%")
+            click.echo(f"  {label:<15}{estimate_text(body[name])}")
+    for line in pass_lines(body["pass_at_estimates"]):
+        click.echo(f"  {line}")
     if body["unscored"]:
         click.echo(f"  nothing to score in {body['unscored']} (counted as not correct)")
     if body["flags"]:
@@ -176,12 +175,3 @@ def _print(body: dict[str, Any]) -> None:
             click.echo(f"  {found['count']} {said}: {named}{more}")
     if body["out"]:
         click.echo(f"Scores: {body['out']}")
-
-
-def _shown(estimate: dict[str, Any]) -> str:
-    value, low, high = (estimate[key] for key in ("value", "low", "high"))
-    if value is None:
-        return "no data"
-    level = f"{100 * estimate['confidence_level']:g}%"
-    limits = "no interval" if low is None else f"{level}: {100 * low:.1f} to {100 * high:.1f}%"
-    return f"{100 * value:.1f}% ({limits})"

@@ -87,6 +87,14 @@ STAGE_2 = click.option(
     help="Second stage of a two-stage plan: so many further samples a taskset, none asked before.",
 )
 EPOCHS = click.option("--epochs", type=click.IntRange(min=1), help="Repeats of each sample.")
+PASS_AT = click.option(
+    "--pass-at",
+    type=click.IntRange(min=1),
+    multiple=True,
+    metavar="K",
+    help="Also with several answers to a prompt: the chance that one of K is right; repeatable. "
+    "Default: 1, 2, 3, 5, 10, ... as far as the answers go.",
+)
 SEED = click.option("--seed", type=int, help="Seed of the draw and of the order.")
 AA = click.option(
     "--aa",
@@ -184,6 +192,7 @@ COLLECTING = together(
     LIMIT,
     STAGE_2,
     EPOCHS,
+    PASS_AT,
     SEED,
     CONNECTIONS,
     ALLOW_CODE,

@@ -18,6 +18,7 @@ from evalkit.cli.options import (
     read_config,
     share,
 )
+from evalkit.cli.passes import pass_body, pass_lines
 from evalkit.errors import ExitCode
 
 if TYPE_CHECKING:
@@ -83,6 +84,8 @@ def run(
     for name, row in body["tasksets"].items():
         counts = ", ".join(f"{count} {outcome}" for outcome, count in row["outcomes"].items())
         click.echo(f"{name}: {counts}")
+        for line in pass_lines(row["pass_at"]):
+            click.echo(f"  {line}")
     if missing:
         why = ", ".join(f"{reason} {count}" for reason, count in body["missing"].items())
         click.echo(f"No answer: {missing} of {scored.n} ({why})")
@@ -102,7 +105,11 @@ def _summary(scored: ScoredRun) -> dict[str, Any]:
         "missing": scored.missing,
         "repeats": len(scored.run.repeats),
         "tasksets": {
-            name: {"n": counts.total(), "outcomes": dict(sorted(counts.items()))}
+            name: {
+                "n": counts.total(),
+                "outcomes": dict(sorted(counts.items())),
+                "pass_at": pass_body(scored.pass_at.get(name, {})),
+            }
             for name, counts in sorted(scored.outcomes.items())
         },
     }

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.cli.options import ALLOW_CODE, JSON, PROCESSES
+from evalkit.cli.options import ALLOW_CODE, JSON, PASS_AT, PROCESSES
+from evalkit.cli.passes import pass_body, pass_lines
 
 if TYPE_CHECKING:
     from evalkit.stages.rescoring import Rescored
@@ -16,11 +17,16 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("runs", nargs=-1, required=True, metavar="RUN...", type=click.Path(path_type=Path))
+@PASS_AT
 @ALLOW_CODE
 @PROCESSES
 @JSON
 def score(
-    runs: tuple[Path, ...], allow_code: bool | None, processes: int | None, as_json: bool
+    runs: tuple[Path, ...],
+    pass_at: tuple[int, ...],
+    allow_code: bool | None,
+    processes: int | None,
+    as_json: bool,
 ) -> None:
     """Score the answers of run folders again, and say what is not as it was.
 
@@ -31,7 +37,7 @@ def score(
 
     bodies = []
     for folder in runs:
-        rescored = rescore(folder, allow_code=bool(allow_code), processes=processes)
+        rescored = rescore(folder, allow_code=bool(allow_code), processes=processes, tries=pass_at)
         body = _as_dict(rescored)
         bodies.append(body)
         if not as_json:
@@ -53,6 +59,7 @@ def _as_dict(rescored: Rescored) -> dict[str, Any]:
                 "earlier_scorer": rescored.earlier.get(name),
                 "n": counts.total(),
                 "outcomes": dict(sorted(counts.items())),
+                "pass_at": pass_body(scored.pass_at.get(name, {})),
                 "changed": None if changed is None else dict(sorted(changed[name].items())),
             }
             for name, counts in sorted(scored.outcomes.items())
@@ -65,6 +72,8 @@ def _print(body: dict[str, Any]) -> None:
     for name, row in body["tasksets"].items():
         counts = ", ".join(f"{count} {outcome}" for outcome, count in row["outcomes"].items())
         click.echo(f"  {name} ({row['scorer']}): {counts}{_said_before(row)}")
+        for line in pass_lines(row["pass_at"]):
+            click.echo(f"    {line}")
     left = body["requests"] - sum(row["n"] for row in body["tasksets"].values())
     if left:
         click.echo(f"  Never asked: {left} of {body['requests']} requests")

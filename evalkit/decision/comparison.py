@@ -185,8 +185,8 @@ def _plans(
     for family, pairs in by_family.items():
         own = min(t.margin for t in tasksets if t.family.value == family)
         margin = critical.get(family, own) / 100
-        complete = sum(pair.complete for pair in pairs)
-        gated = family in critical or complete >= policy.guard_min_pairs
+        prompts = {(p.sample.taskset, p.sample.id) for p in pairs if p.complete}
+        gated = family in critical or len(prompts) >= policy.guard_min_pairs
         plans.append(MetricPlan("accuracy", family, margin, gated))
         if _may_abstain(pairs, abstaining):
             plans.append(MetricPlan("hallucination", family, margin, gated))

@@ -51,6 +51,12 @@ class Answer:
         put(self, "value", None if missing else value)
         put(self, "outcome", None if missing else score.outcome or _NOTHING_SAID)
 
+    @property
+    def said(self) -> str | None:
+        """The text, or its hash where the texts of both arms are redacted."""
+        redacted = self.completion.redacted
+        return self.completion.text if redacted is None else redacted.text
+
 
 @dataclass(frozen=True, slots=True)
 class Pair:
@@ -72,10 +78,10 @@ class Pair:
     unit: int = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        sample, one, other = self.sample, self.baseline.completion, self.candidate.completion
+        sample, one, other = self.sample, self.baseline, self.candidate
         put = object.__setattr__
         put(self, "complete", not (self.baseline.missing or self.candidate.missing))
-        put(self, "same_text", _said(one) == _said(other))
+        put(self, "same_text", one.said == other.said)
         put(self, "unit", hash((sample.taskset, sample.unit)))
 
 
@@ -129,9 +135,3 @@ def pair(
         else:
             pairs.append(Pair(sample, key[2], one, other))
     return Pairing(tuple(pairs), tuple(exclusions))
-
-
-def _said(completion: Completion) -> str | None:
-    """Return an answer's text, or its hash where the texts of both arms are redacted."""
-    redacted = completion.redacted
-    return completion.text if redacted is None else redacted.text

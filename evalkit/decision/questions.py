@@ -18,7 +18,6 @@ class PromptSet:
     Attributes:
         prompts: Prompts that are asked.
         independent: Units among them; fewer where prompts share a passage or an entity.
-        epochs: Repeats of each; they add pairs but no independent ones.
         margin: Of its family, a fraction.
     """
 
@@ -27,7 +26,6 @@ class PromptSet:
     independent: int
     margin: float
     may_abstain: bool
-    epochs: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,8 +133,8 @@ def _family_margin(family: str, own: Sequence[PromptSet], policy: Policy) -> tup
     critical = {name.value: margin for name, margin in policy.margins.families.items()}
     if family in critical:
         return critical[family] / 100, True
-    pairs = sum(one.prompts * one.epochs for one in own)
-    return min(one.margin for one in own), pairs >= policy.guard_min_pairs
+    prompts = sum(one.prompts for one in own)
+    return min(one.margin for one in own), prompts >= policy.guard_min_pairs
 
 
 def _questions_of_candidate(result: CandidateResult) -> list[Question]:

@@ -27,6 +27,7 @@ from evalkit.report.model import (
     ScopeRow,
 )
 from evalkit.report.noise import noise_block, noise_facts
+from evalkit.report.passrates import pass_block
 from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
 from evalkit.report.reviews import review_block
@@ -94,6 +95,7 @@ def candidate_block(
         lengths=length_curves(words, names, result),
         review=review_block(words, names, result),
         noise=noise_block(words, result),
+        passes=pass_block(words, comparison, names, result),
         policies=policies,
         policies_table=policies_table(words, policies),
         missing=missing_table(words, result),

@@ -336,6 +336,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "scorer failures: {baseline_n} vs {candidate_n} of {n}",
         "scorer failures",
     ),
+    "threat.GREEDY_EPOCHS": (
+        "{epochs} epochs at temperature 0 prove nothing that one did not: {identical} of {n} "
+        "prompts had the same answers every time",
+        "epochs at temperature 0 prove nothing that one did not",
+    ),
     "threat.IDENTICAL_TEXTS": (
         "word-for-word equal answers: {identical} of {n}",
         "word-for-word equal answers",
@@ -476,6 +481,28 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "answers the candidate changes; the verdict does not depend on them."
     ),
     "ui.noise": "Noise floor",
+    # pass@k
+    "pass.lead": (
+        "Every prompt was asked {epochs} times. pass@k is the chance that at least one of k "
+        "answers is right; it informs and does not gate.",
+        "pass@k is the chance that at least one of k answers is right; it informs and does not "
+        "gate.",
+    ),
+    "pass.left_out": "Up to {n} prompts had too few answers in both arms and are left out.",
+    "table.pass": "pass@k of both arms, paired by prompt",
+    "col.pass_family": "Family",
+    "col.pass_k": "Tries",
+    "col.pass_prompts": "Prompts",
+    "col.pass_arm": "{arm} [95%\u00a0CI]",
+    "col.pass_difference": "Difference, points [95%\u00a0CI]",
+    "method.passes.name": "pass@k",
+    "method.passes": (
+        "The unbiased estimator 1 − C(n−c, k) / C(n, k) from n answers to a prompt of which c are "
+        "right (Chen et al. 2021), averaged over prompts. Wilson's interval for each arm and the "
+        "paired interval for the difference take prompts as units, or what they are clustered by; "
+        "repeats of a prompt are never independent. pass@1 is the mean accuracy."
+    ),
+    "ui.passes": "pass@k",
     # Forest plot
     "forest.title": "Paired difference in accuracy, {candidate} minus {baseline}",
     "forest.description": (

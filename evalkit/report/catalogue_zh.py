@@ -321,6 +321,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "评分器出错：{baseline_n} 比 {candidate_n}，共 {n}",
         "评分器出错",
     ),
+    "threat.GREEDY_EPOCHS": (
+        "温度为 0 时问 {epochs} 遍并不比问一遍多证明什么："
+        "{n} 道题中有 {identical} 道每次回答都相同",
+        "温度为 0 时的重复并不比问一遍多证明什么",
+    ),
     "threat.IDENTICAL_TEXTS": (
         "逐字相同的回答：{n} 中有 {identical}",
         "逐字相同的回答",
@@ -453,6 +458,26 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "候选的翻转减去基线自身的翻转，并给出配对区间。它衡量候选改变了多少答案；结论不依赖于它。"
     ),
     "ui.noise": "噪声底",
+    # pass@k
+    "pass.lead": (
+        "每道题问了 {epochs} 次。pass@k 是 k 个回答中至少有一个正确的概率；"
+        "它仅供参考，不参与判定。",
+        "pass@k 是 k 个回答中至少有一个正确的概率；它仅供参考，不参与判定。",
+    ),
+    "pass.left_out": "最多有 {n} 道题在两方的回答太少，未计入。",
+    "table.pass": "两方的 pass@k，按题配对",
+    "col.pass_family": "类别",
+    "col.pass_k": "尝试次数",
+    "col.pass_prompts": "题数",
+    "col.pass_arm": "{arm} 通过率 [95%\u00a0CI]",
+    "col.pass_difference": "差值，百分点 [95%\u00a0CI]",
+    "method.passes.name": "通过率 pass@k",
+    "method.passes": (
+        "一道题有 n 个回答、其中 c 个正确时的无偏估计 1 − C(n−c, k) / C(n, k)"
+        "（Chen et al. 2021），再对题目取平均。各方的 Wilson 区间和差值的配对区间都以题目"
+        "（或其所属的簇）为单位；同一题的重复绝不视为独立。pass@1 即平均准确率。"
+    ),
+    "ui.passes": "通过率 pass@k",
     # Forest plot
     "forest.title": "准确率的配对差值，{candidate} 减 {baseline}",
     "forest.description": (

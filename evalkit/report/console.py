@@ -6,6 +6,7 @@ import io
 from typing import TYPE_CHECKING
 
 from evalkit.report.model import CandidateBlock, View
+from evalkit.report.passrates import pass_line
 from evalkit.report.release import release_lines
 from evalkit.report.text import columns
 
@@ -124,6 +125,10 @@ def _print_block(console: Console, view: View, block: CandidateBlock) -> None:
         for arm in block.pooled.rates:
             shown = f"{arm.hallucination.told}, {ui['abstention_col']} {arm.abstention.told}"
             console.print(Text(f"  {arm.arm}: {ui['hallucination_col']} {shown}"))
+    if block.passes is not None:
+        console.print(Text(f"{ui['passes']}:"))
+        for passed in block.passes.rows:
+            console.print(Text(f"  {pass_line(passed)}"))
     console.print(Text(f"{ui['threats']}"))
     for threat in block.threats:
         console.print(Text(f"  {threat.icon} {threat.text}"))

@@ -108,6 +108,11 @@ def _block(view: View, block: CandidateBlock, flips_shown: int) -> Iterator[str]
     if block.noise is not None:
         yield f"**{ui['noise']}**: {escaped(block.noise.lead)}"
         yield ""
+    if block.passes is not None:
+        table = block.passes.table
+        yield f"**{ui['passes']}**: {escaped(block.passes.lead)}"
+        yield ""
+        yield from _table(table.columns, ([escaped(cell) for cell in row] for row in table.rows))
     flagged = [row for row in block.slices.rows if row.flagged]
     if flagged:
         yield f"**{ui['slices']}**: {escaped(block.slices.lead)}"

@@ -128,6 +128,29 @@ class ReviewBlock:
 
 
 @dataclass(frozen=True, slots=True)
+class PassRow:
+    """pass@k of both arms in one family."""
+
+    scope: str
+    scope_label: str
+    k: int
+    prompts: int
+    left_out: int
+    baseline: Number
+    candidate: Number
+    difference: Number
+
+
+@dataclass(frozen=True, slots=True)
+class PassBlock:
+    """pass@k in a sentence, a table, and its rows for machines."""
+
+    lead: str
+    table: Table
+    rows: tuple[PassRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class AnswerCard:
     """One arm's answer to one sample; `facts` are label and value."""
 
@@ -191,6 +214,7 @@ class CandidateBlock:
     lengths: tuple[LengthCurve, ...]
     review: ReviewBlock | None
     noise: NoiseBlock | None
+    passes: PassBlock | None
     policies: tuple[PolicyRow, ...]
     policies_table: Table | None
     missing: Table | None

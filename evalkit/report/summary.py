@@ -9,6 +9,7 @@ from evalkit.report.model import (
     MetricRow,
     NoiseBlock,
     Number,
+    PassRow,
     PolicyRow,
     Reason,
     ReviewBlock,
@@ -63,6 +64,7 @@ def _candidate(block: CandidateBlock) -> dict[str, Any]:
         ],
         "slices": [_slice(row) for row in block.slices.rows],
         "noise_floor": _noise(block.noise) if block.noise is not None else None,
+        "pass_at": [_passed(row) for row in block.passes.rows] if block.passes else [],
         "policies": [_policy(row) for row in block.policies],
         "review": None if block.review is None else _review(block.review),
         "look": block.look,
@@ -76,6 +78,18 @@ def _noise(noise: NoiseBlock) -> dict[str, Any]:
         "candidate_flips": _number(noise.candidate_flips),
         "excess": _number(noise.excess),
         "text": noise.lead,
+    }
+
+
+def _passed(row: PassRow) -> dict[str, Any]:
+    return {
+        "scope": row.scope,
+        "k": row.k,
+        "prompts": row.prompts,
+        "left_out": row.left_out,
+        "baseline": _number(row.baseline),
+        "candidate": _number(row.candidate),
+        "difference": _number(row.difference),
     }
 
 

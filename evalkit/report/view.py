@@ -29,6 +29,7 @@ _METHODS: Final = (
     "rates",
     "flips",
     "noise",
+    "passes",
     "hallucination",
     "missing",
     "plans",
@@ -96,7 +97,11 @@ def build_view(comparison: Comparison, lang: str = "en") -> View:
             for item in comparison.skipped
         ),
         notes=tuple(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
-        methods=tuple((words(f"method.{m}.name"), words(f"method.{m}")) for m in _METHODS),
+        methods=tuple(
+            (words(f"method.{m}.name"), words(f"method.{m}"))
+            for m in _METHODS
+            if m != "passes" or any(block.passes for block in blocks)
+        ),
         details=tuple(_details(words, comparison)),
         created=date(comparison.created),
         timestamp=iso(comparison.created),

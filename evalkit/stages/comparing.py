@@ -15,6 +15,7 @@ from evalkit.decision.comparison import compare_pairs
 from evalkit.decision.looks import Asked, PastLook, find_look, unplanned_look
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Key, Pairing, pair
+from evalkit.decision.passrates import measure_passes
 from evalkit.decision.reanalysis import Version, gating, policy_threats, readings, versions_of
 from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
 from evalkit.policy import Policy
@@ -36,6 +37,7 @@ from evalkit.stages.against_change import may_answer_alike
 from evalkit.stages.capping import capped
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
+from evalkit.stages.repeating import greedy_repeats
 from evalkit.stages.sandboxing import sandbox_layers, sandbox_threat
 from evalkit.stages.timing import arm_timing
 from evalkit.types import Completion, Taskset
@@ -168,11 +170,13 @@ class _Question:
         deaths = [_died(one.run.arm, why) for one in sides if (why := one.run.deaths())]
         weak = sandbox_threat(plan)
         left_out = _left_out([one.run for one in sides])
-        threats = [*_look_threat(look), *left_out, *deaths, *weak, *result.threats]
+        greedy = greedy_repeats(plan, pairing.pairs)
+        threats = [*_look_threat(look), *greedy, *left_out, *deaths, *weak, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
-        return replace(result, look=look, threats=tuple(threats))
+        passes = measure_passes(pairing.pairs, plan.epochs, config.pass_at)
+        return replace(result, look=look, threats=tuple(threats), pass_at=passes)
 
 
 def _results(asked: Sequence[_Question], versions: Sequence[Version]) -> list[CandidateResult]:

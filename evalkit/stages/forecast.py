@@ -214,7 +214,6 @@ def _prompt_set(plan: Plan, index: int) -> PromptSet:
         independent=len({sample.cluster or sample.messages for sample in taskset.samples}),
         margin=taskset.margin / 100,
         may_abstain=taskset.measures_hallucination,
-        epochs=plan.epochs,
     )
 
 

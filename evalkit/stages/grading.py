@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Iterator, Mapping
+from dataclasses import dataclass, field
 
 from evalkit.collect.redaction import Redaction
 from evalkit.decision.pairing import Answer, Key
+from evalkit.decision.passrates import EXACT, Tries, is_right
 from evalkit.errors import StoreError, UsageError
+from evalkit.estimates import Estimate
 from evalkit.scoring.base import SCORERS, Scorer
 from evalkit.scoring.store import write_scores
 from evalkit.stages.collecting import CollectedRun
@@ -27,11 +29,13 @@ class ScoredRun:
         outcomes: By taskset: how many answers had each outcome, or each status where there
             is no outcome.
         missing: Requests without an answer to count, by reason.
+        pass_at: pass@k by taskset and k, where prompts were asked several times.
     """
 
     run: CollectedRun
     outcomes: dict[str, Counter[str]]
     missing: dict[str, int]
+    pass_at: dict[str, dict[int, Estimate]] = field(default_factory=dict)
 
     @property
     def n(self) -> int:
@@ -76,7 +80,12 @@ def grade(
 
 
 def tally(
-    run: CollectedRun, plan: Plan, *, allow_code: bool, processes: int | None = None
+    run: CollectedRun,
+    plan: Plan,
+    *,
+    allow_code: bool,
+    processes: int | None = None,
+    tries: Collection[int] = (),
 ) -> ScoredRun:
     """Score as `grade` does, one completion at a time: memory holds only counts.
 
@@ -85,6 +94,7 @@ def tally(
         plan: What was asked.
         allow_code: Whether scorers may run what a model wrote.
         processes: At most so many score at once; by default one a processor.
+        tries: Which k of pass@k; by default the usual ones.
 
     Raises:
         UnknownNameError: For a scorer that is not known.
@@ -93,17 +103,24 @@ def tally(
     """
     outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     missing: Counter[str] = Counter()
+    passes = {t.name: Tries() for t in plan.tasksets if t.family in EXACT and plan.epochs > 1}
+    units = plan.samples()
 
     def keep(completion: Completion, score: Score) -> None:
         if completion.epoch == REPEAT_EPOCH:
             return
         word = score.status.value if score.outcome is None else score.outcome.value
         outcomes[completion.taskset][word] += 1
-        if Answer(completion, score).missing:
+        answer = Answer(completion, score)
+        if answer.missing:
             missing[score.reason or "unknown"] += 1
+        elif completion.taskset in passes:
+            name, id = completion.taskset, completion.sample_id
+            passes[name].add(id, units[name, id].unit, is_right(answer))
 
     _score(run, plan, allow_code, keep, processes)
-    return ScoredRun(run, dict(outcomes), dict(sorted(missing.items())))
+    found = {name: one.rates(tries) for name, one in sorted(passes.items())}
+    return ScoredRun(run, dict(outcomes), dict(sorted(missing.items())), found)
 
 
 def _score(

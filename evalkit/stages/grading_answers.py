@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import orjson
-from numpy.typing import NDArray
 
 from evalkit.collect.writer import write_atomic
 from evalkit.decision.pairing import Answer
+from evalkit.decision.passrates import Tries, is_right
 from evalkit.decision.summaries import arm_summary
 from evalkit.endpoints.reasoning import split_think
 from evalkit.errors import StoreError, TasksetError, UsageError
@@ -21,9 +20,8 @@ from evalkit.estimates import Estimate
 from evalkit.results import ArmSummary
 from evalkit.scoring.base import SCORERS
 from evalkit.scoring.judging import MODEL_FAILURES
+from evalkit.stages.repeating import check_tries
 from evalkit.stages.scoring_pool import score_all
-from evalkit.stats.rates import wilson_clustered
-from evalkit.stats.repeats import pass_at_k
 from evalkit.tasksets.rows import parse_object
 from evalkit.tasksets.textfile import open_text
 from evalkit.types import Completion, Outcome, Sample, Taskset, Timing, Usage
@@ -57,8 +55,8 @@ class Graded:
     Attributes:
         summary: Counts over answers, and rates with Wilson's intervals in which repeats of
             a sample and samples of one cluster are not independent.
-        pass_at: Mean over samples of the chance that one of k answers is right, by k; empty
-            with one answer a sample.
+        pass_at: Mean over samples of the chance that one of k answers is right, by k, of
+            samples with at least k answers; empty with one answer a sample.
         overruled: Answers that the scorer found right and a failure of the model made none
             (cut off, looping, ...).
     """
@@ -67,27 +65,29 @@ class Graded:
     recorded: Recorded
     answers: tuple[tuple[Sample, Answer], ...]
     summary: ArmSummary
-    pass_at: Mapping[int, float]
+    pass_at: Mapping[int, Estimate]
     overruled: int
 
 
-def read_answers(path: Path, taskset: Taskset) -> Recorded:
+def read_answers(path: Path, taskset: Taskset, *, epochs: int | None = None) -> Recorded:
     """Read a file of answers.
 
     Args:
         path: JSONL with `id`, `completion` (text or null), optionally `finish_reason`,
             `epoch` (from 0) and `reasoning`; other keys are passed over.
         taskset: What was asked.
+        epochs: Answers to each sample. Lines of one id that name no epoch are then its
+            repeats, in their order, and an epoch beyond is refused.
 
     Raises:
-        TasksetError: Names the line that is no answer.
+        TasksetError: Names the line that is no answer, or of an epoch beyond.
         UsageError: When no line answers the taskset.
     """
     known = {sample.id for sample in taskset.samples}
     found: dict[tuple[str, int], Completion] = {}
     unknown: dict[str, None] = {}
     duplicate: dict[str, None] = {}
-    for completion in _completions(path, taskset.name):
+    for completion in _numbered(_completions(path, taskset.name), epochs, path):
         key = completion.sample_id, completion.epoch
         if completion.sample_id not in known:
             unknown[completion.sample_id] = None
@@ -103,7 +103,12 @@ def read_answers(path: Path, taskset: Taskset) -> Recorded:
 
 
 def grade_answers(
-    taskset: Taskset, recorded: Recorded, *, allow_code: bool, processes: int | None = None
+    taskset: Taskset,
+    recorded: Recorded,
+    *,
+    allow_code: bool,
+    processes: int | None = None,
+    tries: Collection[int] = (),
 ) -> Graded:
     """Score recorded answers as those of a run are.
 
@@ -112,6 +117,7 @@ def grade_answers(
         recorded: Of `read_answers`.
         allow_code: Whether the scorer may run what a model wrote.
         processes: At most so many score at once; by default one a processor.
+        tries: Which k of pass@k; by default the usual ones.
 
     Raises:
         UnknownNameError: For a scorer that is not known.
@@ -136,38 +142,21 @@ def grade_answers(
     )
     summary = _summary(answers, may_abstain=taskset.measures_hallucination)
     overruled = sum(_overruled(answer) for _, answer in answers)
-    return Graded(taskset, recorded, answers, summary, _pass_at(answers), overruled)
+    return Graded(taskset, recorded, answers, summary, _passes(answers, tries), overruled)
 
 
 def _summary(answers: Sequence[tuple[Sample, Answer]], *, may_abstain: bool) -> ArmSummary:
     present = [(sample, answer) for sample, answer in answers if not answer.missing]
-    plain = [answer for _, answer in present]
+    units = [sample.unit for sample, _ in present]
     summary = arm_summary(
-        plain,
+        [answer for _, answer in present],
+        units,
         missing=len(answers) - len(present),
-        hallucination=plain if may_abstain else (),
+        may_abstain=[True] * len(present),
     )
-    codes: dict[object, int] = {}
-    units = np.array([codes.setdefault(sample.unit, len(codes)) for sample, _ in present])
-    wrong = np.array([answer.outcome is Outcome.INCORRECT for answer in plain])
-    silent = np.array([answer.outcome is Outcome.ABSTAINED for answer in plain])
-
-    def rate(values: NDArray[Any], kept: NDArray[np.bool_] | None = None) -> Estimate:
-        chosen = np.ones(len(plain), bool) if kept is None else kept
-        return wilson_clustered(values[chosen].astype(float), units[chosen])
-
-    if not plain:
+    if may_abstain:
         return summary
-    accuracy = rate(np.array([answer.value for answer in plain], float))
-    if not may_abstain:
-        return replace(summary, accuracy=accuracy, abstention=rate(silent))
-    return replace(
-        summary,
-        accuracy=accuracy,
-        hallucination=rate(wrong),
-        abstention=rate(silent),
-        hallucination_attempted=rate(wrong, ~silent),
-    )
+    return replace(summary, hallucination=None, hallucination_attempted=None)
 
 
 def write_items(path: Path, graded: Graded) -> None:
@@ -208,14 +197,32 @@ def _item(sample: Sample, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _completions(path: Path, taskset: str) -> Iterator[Completion]:
+def _numbered(
+    lines: Iterable[tuple[Completion, bool]], epochs: int | None, path: Path
+) -> Iterator[Completion]:
+    """Number the lines of each id that name no epoch."""
+    seen: Counter[str] = Counter()
+    for completion, named in lines:
+        if epochs is not None and not named:
+            completion = replace(completion, epoch=seen[completion.sample_id])
+            seen[completion.sample_id] += 1
+        if epochs is not None and completion.epoch >= epochs:
+            raise TasksetError(
+                f"'{path}' has more than {epochs} answers to '{completion.sample_id[:60]}'.",
+                hint=f"Say how many there are: --epochs {completion.epoch + 1} or more.",
+            )
+        yield completion
+
+
+def _completions(path: Path, taskset: str) -> Iterator[tuple[Completion, bool]]:
     if not path.exists():
         raise TasksetError(f"'{path}' does not exist.", hint="Name a JSONL file of answers.")
     with open_text(path) as lines:
         for number, line in enumerate(lines, start=1):
             if line.strip():
                 where = f"'{path}' line {number}"
-                yield _completion(parse_object(line, where), where, taskset)
+                record = parse_object(line, where)
+                yield _completion(record, where, taskset), record.get("epoch") is not None
 
 
 def _completion(record: Mapping[str, Any], where: str, taskset: str) -> Completion:
@@ -271,19 +278,13 @@ def _overruled(answer: Answer) -> bool:
     return failed and score.outcome is Outcome.ABSTAINED and said in score.explanation
 
 
-def _pass_at(answers: Sequence[tuple[Sample, Answer]]) -> dict[int, float]:
-    """Average pass@k over samples, for k from 1 to the answers that every sample has."""
-    tried: Counter[str] = Counter()
-    right: Counter[str] = Counter()
+def _passes(
+    answers: Sequence[tuple[Sample, Answer]], wanted: Collection[int]
+) -> dict[int, Estimate]:
+    """Estimate pass@k over samples with at least k answers."""
+    tries = Tries()
     for sample, answer in answers:
         if not answer.missing:
-            tried[sample.id] += 1
-            right[sample.id] += answer.outcome is Outcome.CORRECT
-    most = min(tried.values(), default=0)
-    if most < 2:
-        return {}
-    return {
-        k: sum(pass_at_k(n, right[name], k) for name, n in tried.items()) / len(tried)
-        for k in range(1, most + 1)
-        if k in (1, 2, 3, 5, 10, 20, 50, 100, most)
-    }
+            tries.add(sample.id, sample.unit, is_right(answer))
+    check_tries(wanted, tries.most)
+    return tries.rates(wanted)

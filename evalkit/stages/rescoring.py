@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from evalkit.stages.arms import Arm
 from evalkit.stages.collecting import load_run
 from evalkit.stages.grading import ScoredRun, tally
 from evalkit.stages.plan import Plan, recorded_plan
+from evalkit.stages.repeating import check_tries
 from evalkit.types import Score
 
 # A fingerprint is one request of one endpoint; a taskset has one scorer.
@@ -38,7 +40,13 @@ class Rescored:
     changed: dict[str, Counter[str]] | None
 
 
-def rescore(folder: Path, *, allow_code: bool, processes: int | None = None) -> Rescored:
+def rescore(
+    folder: Path,
+    *,
+    allow_code: bool,
+    processes: int | None = None,
+    tries: Collection[int] = (),
+) -> Rescored:
     """Score a run folder again; its answers are read and never touched.
 
     Args:
@@ -46,10 +54,12 @@ def rescore(folder: Path, *, allow_code: bool, processes: int | None = None) -> 
         allow_code: Whether scorers may run what a model wrote. Without it, a run that holds
             such answers is refused.
         processes: At most so many score at once; by default one a processor.
+        tries: Which k of pass@k; by default the usual ones.
 
     Raises:
         StoreError: When it is no run folder, is redacted, or its tasksets have changed.
-        UsageError: For a scorer that runs code, when that is not allowed.
+        UsageError: For a scorer that runs code, when that is not allowed, or a pass@k of more
+            tries than epochs.
     """
     header = open_run(folder).read_header() or {}
     if header.get("redaction"):
@@ -59,10 +69,11 @@ def rescore(folder: Path, *, allow_code: bool, processes: int | None = None) -> 
         )
     # What was asked decides what is read; whether code may run is for the scorer to ask.
     plan = recorded_plan(header, folder, allow_code=True)
+    check_tries(tries, plan.epochs)
     before = _scores_before(folder)
     name = header.get("endpoint", {}).get("name") or folder.resolve().name
     run = load_run(Arm(str(name), recorded=folder), plan)
-    scored = tally(run, plan, allow_code=allow_code, processes=processes)
+    scored = tally(run, plan, allow_code=allow_code, processes=processes, tries=tries)
     names = {t.name: _version(SCORERS.get(t.scorer)) for t in plan.tasksets}
     earlier = {
         taskset: f"{name} v{version}" for (taskset, _), (name, version, *_) in before.items()

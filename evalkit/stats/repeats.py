@@ -95,24 +95,6 @@ def best_epochs(split: VarianceSplit, *, prompt_cost: float, sample_cost: float)
     return max(1.0, math.sqrt(split.within / split.between * prompt_cost / sample_cost))
 
 
-def pass_at_k(n: int, correct: int, k: int) -> float:
-    """Chance that at least one of k answers is right, estimated from n answers.
-
-    A graded score of one prompt: the mean over prompts goes through the engine.
-
-    Raises:
-        ValueError: Unless 0 <= correct <= n and 1 <= k <= n.
-
-    Source: Chen et al. 2021.
-
-    >>> round(pass_at_k(10, 3, 5), 6)
-    0.916667
-    """
-    if not 0 <= correct <= n or not 1 <= k <= n:
-        raise ValueError(f"needs 0 <= correct <= n and 1 <= k <= n, got {n}, {correct}, {k}")
-    return 1 - math.comb(n - correct, k) / math.comb(n, k)
-
-
 def excess_flips(
     candidate_flips: ArrayLike,
     repeat_flips: ArrayLike,

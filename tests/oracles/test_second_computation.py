@@ -32,6 +32,7 @@ from evalkit.stats.paired import (
     tost,
 )
 from evalkit.stats.paired_checks import unpaired
+from evalkit.stats.passk import pass_at_k
 from evalkit.stats.permutation import sign_flip
 from evalkit.stats.pooling import mover, mover_z
 from evalkit.stats.power import (
@@ -44,7 +45,7 @@ from evalkit.stats.power import (
 from evalkit.stats.rates import upper_bound, wilson
 from evalkit.stats.recovery import recovery_noninferiority, recovery_score
 from evalkit.stats.recovery_checks import recovery_fieller, recovery_log
-from evalkit.stats.repeats import pass_at_k, variance_split
+from evalkit.stats.repeats import variance_split
 from evalkit.stats.resampling import acceleration, bootstrap_exact
 from evalkit.stats.sequential import (
     log_e_degraded,

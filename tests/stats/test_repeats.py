@@ -1,11 +1,7 @@
 from __future__ import annotations
 
-from itertools import combinations
-
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from evalkit.stats.clusters import cluster_variance
 from evalkit.stats.engine import engine_interval, summarize
@@ -14,24 +10,8 @@ from evalkit.stats.repeats import (
     best_epochs,
     difference_split,
     excess_flips,
-    pass_at_k,
     variance_split,
 )
-
-
-@given(data=st.data())
-def test_pass_at_k_by_enumeration(data):
-    n = data.draw(st.integers(1, 8))
-    correct, k = data.draw(st.integers(0, n)), data.draw(st.integers(1, n))
-    draws = list(combinations(range(n), k))
-    expected = np.mean([min(draw) < correct for draw in draws])
-    assert pass_at_k(n, correct, k) == pytest.approx(expected, abs=1e-12)
-
-
-@pytest.mark.parametrize("case", [(5, 6, 1), (5, -1, 1), (5, 2, 6), (5, 2, 0)])
-def test_impossible_pass_at_k_is_refused(case):
-    with pytest.raises(ValueError, match="needs"):
-        pass_at_k(*case)
 
 
 def test_split_is_the_clustered_variance_of_the_mean():
