@@ -58,7 +58,7 @@ def compare(
     """Compare a baseline with one or more candidates, and say which to ship.
 
     Each argument is an endpoint of the configuration, a quantization of the embedded model
-    (f16, q8, q4, rtn4, rtn3), URL#model, a GGUF file, or a run folder. Candidates go from
+    (f16, q8, q4, rtn4, rtn3, rtn2), URL#model, a GGUF file, or a run folder. Candidates go from
     safest to cheapest. The same command goes on where it was interrupted.
 
     With --against all arguments are candidates, and a stored release is the baseline. It must

@@ -18,7 +18,7 @@ from evalkit.types import Identity, Message, Reply, Sampling
 SERVER_LOG = "server.log"
 """In a run folder: what a server that evalkit launched has said."""
 
-LOCAL_ARMS = ("f16", "q8", "q4", "rtn4", "rtn3")
+LOCAL_ARMS = ("f16", "q8", "q4", "rtn4", "rtn3", "rtn2")
 """Quantizations of the embedded model, from safest to most damaged."""
 
 

@@ -51,7 +51,7 @@ class LocalSettings(EndpointSettings):
     """Configuration of `kind: local`.
 
     Attributes:
-        model: `f16`, `q8`, `q4`, `rtn4`, `rtn3` of the embedded model, or a GGUF file.
+        model: `f16`, `q8`, `q4`, `rtn4`, `rtn3`, `rtn2` of the embedded model, or a GGUF file.
         label: What a report calls it; the default says what the weights really are.
         threads: For computing, in all; default: the cores this process may use.
         slots: Requests that are worked on at the same time. Each has an engine of its own

@@ -60,6 +60,7 @@ RECIPES = {
     "q4": Recipe("Q4_0", "Q8_0", 2, "Q4_0"),
     "rtn4": Recipe("F16", "F16", 1, "int4 round-to-nearest, groups of 64", bits=4),
     "rtn3": Recipe("F16", "F16", 1, "int3 round-to-nearest, groups of 64", bits=3),
+    "rtn2": Recipe("F16", "F16", 1, "int2 round-to-nearest, groups of 64", bits=2),
 }
 _GROUP = 64
 

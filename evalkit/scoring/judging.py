@@ -13,6 +13,7 @@ from dataclasses import replace
 from evalkit.errors import BadRequest, ContextLengthError, ScoringError
 from evalkit.scoring.base import Judgement, Scorer
 from evalkit.scoring.health import health_flags
+from evalkit.scoring.scripts import names_a_language
 from evalkit.types import Completion, Family, Flag, Language, Outcome, Sample, Score, ScoreStatus
 
 MODEL_FAILURES = frozenset({Flag.TRUNCATED, Flag.EMPTY, Flag.LOOP, Flag.BAD_FORMAT})
@@ -93,11 +94,15 @@ def expected_language(sample: Sample) -> Language | None:
     """Return the language an answer should be in; `None` for programs.
 
     `answer_language` in a sample's metadata overrides that of the prompt; any value but
-    `en` and `zh` means that no language is expected.
+    `en` and `zh` means that no language is expected. Without it, none is expected where the
+    prompt asks for a translation or names a language to answer in.
     """
     if sample.family is Family.CODE:
         return None
-    language = sample.metadata.get("answer_language", sample.language)
+    language = sample.metadata.get("answer_language")
+    if language is None:
+        asked = any(names_a_language(message.content) for message in sample.messages)
+        language = None if asked else sample.language
     return language if language in ("en", "zh") else None
 
 

@@ -44,6 +44,33 @@ _LANGUAGES: dict[str, frozenset[str]] = {
     "th": frozenset({"thai"}),
 }
 
+_TONGUES = (
+    r"(?:english|chinese|mandarin|cantonese|french|german|spanish|italian|portuguese|russian|"
+    r"japanese|korean|arabic|hindi|latin|greek|thai|vietnamese|pinyin)"
+)
+_ASKS_EN = re.compile(
+    rf"\btranslat(?:e|ed|ion|ing)\b|\b(?:in|into|to)\s+(?:\w+\s+)?{_TONGUES}\b"
+    rf"|\b{_TONGUES}\s+(?:only|version|translation|sentence|poem|answer|words?|names?|idioms?)\b",
+    re.IGNORECASE,
+)
+_ASKS_ZH = re.compile(
+    r"翻译|译[成为作]|[用以成](?:一[句段个种])?(?:简体|繁体)?[中英法德日韩俄西汉拉](?:班牙|丁)?[语文]"
+    r"|[英法德日韩俄](?:语|文)(?:回答|作答|写|版|翻译|单词|名|句子|怎么说|是什么)"
+)
+
+
+def names_a_language(prompt: str) -> bool:
+    """Whether a prompt asks for a translation, or names a language to answer in.
+
+    Towards yes: then no language is expected, and none can be the wrong one.
+
+    >>> names_a_language("Translate into Chinese: good morning"), names_a_language("用英语回答。")
+    (True, True)
+    >>> names_a_language("What is the capital of France?"), names_a_language("怎样学好英语？")
+    (False, False)
+    """
+    return bool(_ASKS_EN.search(prompt) or _ASKS_ZH.search(prompt))
+
 
 def _possible(text: str) -> dict[str, re.Pattern[str]]:
     return _LATIN if text.isascii() else _LETTERS

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MODULES: tuple[str, ...] = ("code", "facts", "ifeval", "math", "references")
+MODULES: tuple[str, ...] = ("code", "facts", "health", "ifeval", "math", "references")
 """What there is to measure: each name is a module `agreement_<name>` with `measure`."""
 
 

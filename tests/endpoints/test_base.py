@@ -15,7 +15,7 @@ def test_configured_name_wins_over_a_built_in_one() -> None:
     assert resolve_target("q8", {"q8": raw}) == ("q8", raw)
 
 
-@pytest.mark.parametrize("arm", ["f16", "q8", "q4", "rtn4", "rtn3"])
+@pytest.mark.parametrize("arm", ["f16", "q8", "q4", "rtn4", "rtn3", "rtn2"])
 def test_embedded_arms_need_no_configuration(arm: str) -> None:
     assert resolve_target(arm, {}) == (arm, {"kind": "local", "model": arm})
 

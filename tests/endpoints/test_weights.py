@@ -66,6 +66,7 @@ class TestRecipes:
             ("q4", "Q8_0", "Q4_0", 2),
             ("rtn4", "F16", "F16", 1),
             ("rtn3", "F16", "F16", 1),
+            ("rtn2", "F16", "F16", 1),
         ],
     )
     def test_types(
@@ -91,7 +92,7 @@ class TestRecipes:
             for arm in RECIPES
         }
         assert error["f16"] < error["q8"] < error["q4"] < error["rtn3"]
-        assert error["q8"] < error["rtn4"] < error["rtn3"]
+        assert error["q8"] < error["rtn4"] < error["rtn3"] < error["rtn2"]
         assert error["f16"] < 1e-3
 
     def test_the_same_weights_each_time(self, small_model: Path) -> None:

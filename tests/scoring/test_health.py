@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,15 @@ from hypothesis import strategies as st
 from evalkit.scoring import health
 from evalkit.scoring.health import health_flags
 from evalkit.types import Flag, Language
+from tests.agreement.agreement_health import PARTS, counts, labelled
+from tests.scoring.legitimate import ALIKE_WHERE_CUT, LEGITIMATE
 
-REAL = [
+ALL = [
     json.loads(line)
     for line in Path(__file__).with_name("real_completions.jsonl").read_text("utf-8").splitlines()
 ]
+# The first ones are told apart to the last flag; of the many others, how many are.
+REAL = [real for real in ALL if "part" not in real]
 
 
 def flags(text: str | None, language: Language | None = "en") -> set[Flag]:
@@ -33,6 +38,26 @@ def test_the_fixtures_hold_both_healthy_and_broken_answers() -> None:
     healthy = [real for real in REAL if not real["flags"]]
     assert len(loops) >= 4
     assert len(healthy) >= 6
+
+
+@pytest.mark.parametrize(
+    ("flag", "least"),
+    [(Flag.LOOP, 0.75), (Flag.GARBLED, 0.55), (Flag.WRONG_LANGUAGE, 0.95), (Flag.TRUNCATED, 1.0)],
+)
+@pytest.mark.parametrize("part", PARTS)
+def test_hand_labelled_answers_of_a_broken_model(part: str, flag: Flag, least: float) -> None:
+    """No flag may cry wolf; what it misses is in docs/scorer-agreement.md."""
+    hits, false, missed = counts(labelled(part), flag)
+    assert hits + missed >= 20
+    assert hits >= 0.95 * (hits + false)
+    assert hits >= (least if part == "held out" else least - 0.05) * (hits + missed)
+
+
+def test_healthy_answers_of_the_sound_model_have_no_flag() -> None:
+    sound = [row for row in labelled() if row["model"] == "q8" and not row["flags"]]
+    assert len(sound) >= 50
+    for row in sound:
+        assert health_flags(row["text"], row["finish_reason"], row["language"]) == ()
 
 
 def test_truncation_is_what_the_server_says() -> None:
@@ -293,3 +318,102 @@ def test_a_cut_answer_that_says_nothing_new_is_a_loop() -> None:
     circling = "1, 1, 2, 1, 1, 1, 2, 2, 1, " * 6 + "1, 2, 1, 1, 2, 2, 2, 1, 1, 1, 2, 1, " * 5
     flags = health_flags("In which year: the 2018, " + circling, "length", "en")
     assert flags == (Flag.TRUNCATED, Flag.LOOP)
+
+
+@pytest.mark.parametrize("name", LEGITIMATE)
+def test_what_repeats_and_should_is_healthy(name: str) -> None:
+    text = LEGITIMATE[name]
+    for language in ("en", "zh", None):
+        found = set(health_flags(text, "stop", language))
+        assert found <= {Flag.WRONG_LANGUAGE}
+    # Cut anywhere it is cut, and nothing else.
+    for share in (0.5, 0.7, 0.9):
+        cut = text[: int(share * len(text))]
+        if cut.strip() and name not in ALIKE_WHERE_CUT:
+            assert health_flags(cut, "length", None) == (Flag.TRUNCATED,)
+
+
+_WORDS = [f"{a}{b}" for a in ("ri", "mo", "ta", "sel", "vin", "dor") for b in ("na", "lek", "pos")]
+_PARAGRAPH = " ".join(f"{_WORDS[i * 7 % 18]}{_WORDS[i * 5 % 17]}" for i in range(300))
+_PROSE = " ".join(f"{_WORDS[i * i % 18]}{_WORDS[(i * i + i) % 17]}{i}" for i in range(800))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{_PARAGRAPH}. " * 4,
+        f"{_PROSE} " + "and then the river " * 40,
+        "It begins well. " + "And it goes on and on without end. " * 30 + "That was the story.",
+        "开头很好。" + "然后它一直不停地重复下去。" * 40 + "故事到此结束。",
+        "yes no " * 200,
+        "The sum is 0.5 and " + "1" * 2_000,
+        "0." + "3" * 3_000,
+    ],
+    ids=["300 words", "late", "stops", "停止", "two by two", "digits", "endless fraction"],
+)
+def test_loops_of_every_shape(text: str) -> None:
+    assert Flag.LOOP in flags(text, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["111" * 50, "100000" + "1" * 130, "Please.\n\n" + "*\n\n" * 60, "##\n\n" * 50, ", " * 60],
+)
+def test_a_cut_answer_of_signs_or_digits_is_a_loop(text: str) -> None:
+    assert Flag.LOOP in health_flags(text, "length", None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "ions because (About . best:-0ostering://�omsonenciesterolutaatra�� instantly�requently "
+        "+orpherds Creat\n\n MostidesOMost",
+        " A goingstandudo totro Ssly fory). ' toitory units Tooar enslaved. "
+        "herselfenteratedaptillusssPTsabetro reds force upnee from/vsontransistors comp "
+        "outillontPT oy shar_bas.“gunitoryBPs law %%rage",
+    ],
+)
+def test_pieces_of_words_are_garbled(text: str) -> None:
+    assert Flag.GARBLED in flags(text, None)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Use JavaScript, TypeScript and PyTorch with GitHub, or macOS and an iPhone: eBay, YouTube "
+        "and LaTeX are fine, and so are MySQL, PostgreSQL and GraphQL.",
+        "long- and short-term, pre- and post-war, two- or three-fold: use -v, -x or -q to see it "
+        "in readme.md, setup.py, e.g. on example.com or at node.js, and so on, and so on.",
+        "She said 'yes', then 'no'; the 'old' man's 'new' hat... \u201cquoted\u201d (and so on), "
+        "wasn't it? H2O, CO2, b2b and mp3 are words too. Hmmm, brrr, zzz.",
+        "def f(x):\n    return x.lower() if x.isupper() else x.upper()\n\nprint(f('a'), f(\"b\"))\n"
+        "names = [n.strip() for n in open('a.txt').read().split(',')]\n",
+        "#TeamOfTheYear #VirgilVanDijk #MissingHero and then @someBody wrote: see you soon, all of "
+        "you, at the place where we met before it was closed for good.",
+    ],
+)
+def test_odd_words_of_sound_text_are_not_garbled(text: str) -> None:
+    assert Flag.GARBLED not in flags(text, None)
+
+
+def test_a_switch_in_the_middle_and_a_quotation_are_told_apart() -> None:
+    english = "and then the whole answer goes on in another language for a long while " * 4
+    assert Flag.WRONG_LANGUAGE in flags("答案首先用中文开始，说明了一些事情。" + english, "zh")
+    quoted = f"这句话的原文是“{english}”，意思是回答会用另一种语言继续很久。"
+    assert Flag.WRONG_LANGUAGE not in flags(quoted, "zh")
+    assert Flag.WRONG_LANGUAGE in flags(f"“{english}”", "zh")
+    assert Flag.WRONG_LANGUAGE not in flags("x = a + b, y = c + d, z = e + f", "zh")
+
+
+def test_effort_grows_with_the_length_alone() -> None:
+    """CPU time of texts twice as long, below the length from which only the ends are read."""
+    units = ("ab" * 40 + "c", "a- B.c ", "猫 a�", "\"a\" 'b' ", "x" * 999 + " ")
+    for unit in units:
+        took = []
+        for length in (24_000, 96_000):
+            text = unit * (length // len(unit))
+            start = time.process_time()
+            for _ in range(3):
+                health_flags(text, "length", "zh")
+            took.append(time.process_time() - start)
+        assert took[1] < 10 * took[0] + 0.2
