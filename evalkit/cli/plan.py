@@ -97,7 +97,11 @@ def plan(
     config = read_config(config_path, overrides, given, policy_path)
     from evalkit.cli.plan_text import as_body, render
     from evalkit.stages.forecast import forecast, read_earlier
+    from evalkit.stages.repeating import greedy_warning
 
+    warning = greedy_warning(config.epochs, config.sampling.temperature)
+    if warning is not None:
+        click.echo(f"evalkit: {warning}", err=True)
     earlier = None if folder is None else read_earlier(folder, allow_code=config.allow_code)
     own_prompts = earlier is None or any(chosen)
     policy: Mapping[str, Any] = config.policy.model_dump()

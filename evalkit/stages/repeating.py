@@ -35,24 +35,24 @@ def check_repeats(plan: Plan, wanted: Collection[int], on_stage: OnStage) -> Non
         UsageError: For a pass@k of more tries than epochs.
     """
     check_tries(wanted, plan.epochs)
-    warning = greedy_warning(plan)
+    warning = greedy_warning(plan.epochs, plan.sampling.temperature)
     if warning is not None:
         on_stage(warning)
 
 
-def greedy_warning(plan: Plan) -> str | None:
+def greedy_warning(epochs: int, temperature: float) -> str | None:
     """Say before anything is asked that repeats will prove nothing; `None` when they may."""
-    if not _greedy(plan):
+    if epochs < 2 or temperature > 0:
         return None
     return (
-        f"{plan.epochs} epochs at temperature 0: repeats are most likely identical and prove "
+        f"{epochs} epochs at temperature 0: repeats are most likely identical and prove "
         "nothing that one did not; set sampling.temperature above 0, or ask more prompts instead"
     )
 
 
 def greedy_repeats(plan: Plan, pairs: Sequence[Pair]) -> list[Threat]:
     """Warn of repeats at temperature 0, with how many prompts had one answer every time."""
-    if not _greedy(plan):
+    if greedy_warning(plan.epochs, plan.sampling.temperature) is None:
         return []
     texts: defaultdict[tuple[str, str], set[tuple[str | None, str | None]]] = defaultdict(set)
     for pair in pairs:
@@ -62,7 +62,3 @@ def greedy_repeats(plan: Plan, pairs: Sequence[Pair]) -> list[Threat]:
     identical = sum(len(said) == 1 for said in texts.values())
     values = {"epochs": plan.epochs, "identical": identical, "n": len(texts)}
     return [Threat("GREEDY_EPOCHS", "warn", values)]
-
-
-def _greedy(plan: Plan) -> bool:
-    return plan.epochs > 1 and plan.sampling.temperature == 0
