@@ -47,14 +47,15 @@ class MetricState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class PromptsNeeded:
-    """How many prompts a decision needs (STATISTICS.md, rule 2, step 3).
+    """How many pairs a decision needs (STATISTICS.md, rule 2, step 3).
 
     Attributes:
         equal_models: n if the two arms are truly equal.
         observed: n if the difference is what was seen; `None` where there is none.
         floor: n below which even zero flips prove nothing.
-        more: Prompts to add to those already paired.
+        more: Pairs to add to those there are.
         near_margin: More data will not settle it: revisit the margin.
+        repeats: Pairs that each prompt makes.
     """
 
     equal_models: int | None
@@ -62,6 +63,16 @@ class PromptsNeeded:
     floor: int
     more: int
     near_margin: bool = False
+    repeats: int = 1
+
+    @property
+    def anew(self) -> int:
+        """Prompts of a new comparison: if the arms are equal, or the floor."""
+        return self.prompts(self.equal_models or self.floor)
+
+    def prompts(self, pairs: int) -> int:
+        """Return how many prompts make so many pairs."""
+        return -(-pairs // self.repeats)
 
 
 @dataclass(frozen=True, slots=True)

@@ -78,6 +78,7 @@ def measure(plan: MetricPlan, tables: Sequence[Table], policy: Policy) -> Metric
         return result
     needed = needed_by_plan(parts, complete, margin=plan.margin, policy=policy)
     code = "MISSING_SENSITIVE" if enough and passes else _power_code(n, needed.floor)
+    needed = replace(needed, repeats=max(table.repeats for table in tables))
     return replace(result, prompts_needed=needed, code=code)
 
 

@@ -17,7 +17,6 @@ from evalkit.results import (
     CandidateResult,
     MetricResult,
     MetricState,
-    PromptsNeeded,
     Remedy,
     ScopeResult,
     VerdictState,
@@ -212,7 +211,7 @@ def _more_prompts(case: _Case) -> Iterator[Remedy]:
     sequential = case.policy.plan == "sequential"
     needed, metric = max(
         lacking,
-        key=lambda item: item[0].more if sequential else _anew(item[0]),
+        key=lambda item: item[0].more if sequential else item[0].anew,
         default=(None, None),
     )
     if needed is None or metric is None or not needed.more:
@@ -224,13 +223,9 @@ def _more_prompts(case: _Case) -> Iterator[Remedy]:
         if due.values.get("left") != 0:
             yield Remedy("ASK_STAGE_2", values=due.values)
     elif sequential:
-        yield Remedy("ASK_ON", families, {**values, "more": needed.more})
+        yield Remedy("ASK_ON", families, {**values, "more": needed.prompts(needed.more)})
     else:
-        yield Remedy("COMPARE_ANEW", families, {**values, "anew": _anew(needed)})
-
-
-def _anew(needed: PromptsNeeded) -> int:
-    return needed.equal_models or needed.floor
+        yield Remedy("COMPARE_ANEW", families, {**values, "anew": needed.anew})
 
 
 def _metrics(result: CandidateResult) -> Iterator[MetricResult]:

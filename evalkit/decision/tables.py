@@ -40,6 +40,7 @@ class Table:
         stages: Stage of the plan in which each pair was asked; `None` when all are of one.
         weight: In the mean over tables, relative to the others'.
         judge: Calibration of the judge that scored; `None` for a program.
+        repeats: Pairs that each prompt makes.
     """
 
     baseline: Floats
@@ -48,6 +49,7 @@ class Table:
     stages: Codes | None = None
     weight: float = 1.0
     judge: JudgeCalibration | None = None
+    repeats: int = 1
 
     @property
     def complete(self) -> NDArray[np.bool_]:
@@ -95,6 +97,7 @@ def build_table(pairs: Sequence[Pair], metric: MetricName) -> Table:
         baseline=np.array([*map(read, [pair.baseline for pair in pairs])], dtype=np.float64),
         candidate=np.array([*map(read, [pair.candidate for pair in pairs])], dtype=np.float64),
         clusters=unit_codes(pairs),
+        repeats=1 + max((pair.epoch for pair in pairs), default=0),
     )
 
 

@@ -122,7 +122,7 @@ def needed(words: Words, result: CandidateResult) -> Iterator[NeededRow]:
             floor=numbers.count(needed.floor),
             equal_models=numbers.count(needed.equal_models),
             observed=numbers.count(needed.observed),
-            more=numbers.count(needed.more),
+            more=numbers.count(needed.prompts(needed.more)),
             note=note,
         )
 

@@ -16,7 +16,6 @@ from evalkit.results import (
     CandidateResult,
     Comparison,
     MetricResult,
-    PromptsNeeded,
     ReasonCode,
     VerdictState,
 )
@@ -253,24 +252,20 @@ def _most_demanding(words: Words, result: CandidateResult) -> dict[str, str]:
         and metric.prompts_needed is not None
         and not at_margin(metric)
     ]
-    needed, metric = max(lacking, key=lambda item: _anew(item[0]), default=(None, None))
+    needed, metric = max(lacking, key=lambda item: item[0].anew, default=(None, None))
     if needed is None or metric is None:
         return {}
     most = words(f"metric.{metric.metric}")
     if metric.scope != POOLED:
         most = words("scope_metric", metric=most, scope=words.name("scope", metric.scope))
-    anew = _anew(needed)
+    anew = needed.anew
     facts = {"anew": numbers.count(anew), "most": most}
     if needed.more:
-        facts["more"] = numbers.count(needed.more)
-    first = next((_anew(k) for k, m in lacking if m is result.pooled.accuracy), 0)
+        facts["more"] = numbers.count(needed.prompts(needed.more))
+    first = next((k.anew for k, m in lacking if m is result.pooled.accuracy), 0)
     if 0 < first < anew:
         facts["first"] = numbers.count(first)
     return facts
-
-
-def _anew(needed: PromptsNeeded) -> int:
-    return needed.equal_models or needed.floor
 
 
 def below_floor(metric: MetricResult) -> bool:

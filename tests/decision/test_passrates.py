@@ -97,3 +97,20 @@ def test_repeats_do_not_make_a_family_large_enough_to_gate() -> None:
     tasks = [taskset([pair.sample for pair in pairs if pair.epoch == 0], family=Family.MATH)]
     result = compare_pairs("b", Pairing(tuple(pairs), ()), tasks, Policy())
     assert not result.families[0].accuracy.gated
+
+
+def test_what_is_still_needed_is_told_in_prompts() -> None:
+    once = [(int(i % 3 > 0), int(i % 4 > 0)) for i in range(60)]
+    needed = []
+    for epochs, rows in ((1, once), (4, [(4 * a, 4 * b) for a, b in once])):
+        pairs = repeated(rows, epochs, family=Family.MATH)
+        tasks = [taskset([pair.sample for pair in pairs if pair.epoch == 0], family=Family.MATH)]
+        result = compare_pairs("b", Pairing(tuple(pairs), ()), tasks, Policy())
+        found = result.pooled.accuracy.prompts_needed
+        assert found is not None
+        needed.append(found)
+    one, four = needed
+    assert (one.repeats, four.repeats) == (1, 4)
+    # Equal answers every time say as much as one of them.
+    assert four.anew == pytest.approx(one.anew, rel=0.1)
+    assert four.prompts(four.more) == pytest.approx(one.more, rel=0.1)
