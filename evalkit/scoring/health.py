@@ -28,7 +28,8 @@ _LAST = 400
 _SIGNS = 150
 _CLOSING = 200
 _PARAGRAPH = 40
-_BREAK = re.compile(r"[.!?](?=\s)|[\n。！？]")
+_BREAKS = 8
+_BREAK = re.compile(r"[.,;:!?](?=\s|$)|[\n。！？，；]")
 # 0.333…: the digits of a fraction repeat, and rightly so.
 _RECURRING = re.compile(r"\d[.,]\d{0,12}$")
 _UNIT = re.compile(r"[\u3400-\u9fff]|[^\s\u3400-\u9fff]+")
@@ -90,8 +91,8 @@ def _without_code(text: str) -> str:
 def is_loop(text: str, prose: str, *, cut: bool = False) -> bool:
     """Whether the text repeats itself without end.
 
-    Two signs: the text ends in many copies of one unit (of which one closing sentence may
-    still follow), or one sentence makes up most of the prose. (A compression ratio added
+    Two signs: the text ends in many copies of one unit (after which a few more words
+    may still end it), or one sentence makes up most of the prose. (A compression ratio added
     nothing to them on real loops, and took JSON and numbered lists for loops.) Others hold
     only for a text that was cut: hardly a new word in its last lines, or no word at all.
     Lists, tables and programs have at least one new word in five there, and loops of the
@@ -143,17 +144,17 @@ def _are_a_loop(tail: str, covered: int, period: int, cut: bool) -> bool:
 
 
 def _stops_after_copies(prose: str) -> bool:
-    """Whether most of a text is copies of one unit, and one more sentence or line then ends it."""
+    """Whether most of a text is copies of one unit, and a few more words then end it."""
     text = prose.rstrip()
-    ends = [
-        match.end() for match in _BREAK.finditer(text, max(0, len(text) - _CLOSING), len(text) - 1)
-    ]
-    if len(text) < 2 * _CLOSING or not ends:
+    if len(text) < 2 * _CLOSING:
         return False
-    before = text[: ends[-1]].rstrip()
-    if not _ends_in_copies(before, cut=False):
-        return False
-    return _periodic_prefix(before[-_TAIL:][::-1], 4)[0] >= 0.5 * min(len(text), _TAIL)
+    breaks = [match.start() for match in _BREAK.finditer(text, len(text) - _CLOSING)]
+    for end in reversed(breaks[-_BREAKS:]):
+        before = text[:end].rstrip()
+        if _ends_in_copies(before, cut=False):
+            covered, _ = _periodic_prefix(before[-_TAIL:][::-1], 4)
+            return covered >= 0.5 * min(len(text), _TAIL)
+    return False
 
 
 def _only_signs(text: str) -> bool:

@@ -345,11 +345,23 @@ _PROSE = " ".join(f"{_WORDS[i * i % 18]}{_WORDS[(i * i + i) % 17]}{i}" for i in 
         f"{_PROSE} " + "and then the river " * 40,
         "It begins well. " + "And it goes on and on without end. " * 30 + "That was the story.",
         "开头很好。" + "然后它一直不停地重复下去。" * 40 + "故事到此结束。",
+        "It begins. We walk, " + "and we go on to the hill, " * 40 + "and it ends. Good night.",
+        "It begins. We walk " + "and go on to the hill " * 40 + "and go on. That is all.",
         "yes no " * 200,
         "The sum is 0.5 and " + "1" * 2_000,
         "0." + "3" * 3_000,
     ],
-    ids=["300 words", "late", "stops", "停止", "two by two", "digits", "endless fraction"],
+    ids=[
+        "300 words",
+        "late",
+        "stops",
+        "停止",
+        "ends in a clause",
+        "ends in a sentence",
+        "two by two",
+        "digits",
+        "endless fraction",
+    ],
 )
 def test_loops_of_every_shape(text: str) -> None:
     assert Flag.LOOP in flags(text, None)
