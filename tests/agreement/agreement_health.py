@@ -7,13 +7,12 @@ was not looked at by then.
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from evalkit.scoring.health import health_flags
 from evalkit.types import Flag
-from tests.agreement import ROOT, Row
+from tests.agreement import ROOT, Row, compared
 
 COMPLETIONS = ROOT / "tests" / "scoring" / "real_completions.jsonl"
 FLAGS = (Flag.LOOP, Flag.GARBLED, Flag.WRONG_LANGUAGE, Flag.EMPTY, Flag.TRUNCATED)
@@ -27,18 +26,6 @@ def labelled(part: str | None = None) -> list[dict[str, Any]]:
     return [row for row in rows if part in (None, row["part"])]
 
 
-def counts(rows: Sequence[dict[str, Any]], flag: Flag) -> tuple[int, int, int]:
-    """Count hits, false alarms and misses of a flag."""
-    hits = false = missed = 0
-    for row in rows:
-        found = flag in health_flags(row["text"], row["finish_reason"], row["language"])
-        labelled = flag.value in row["flags"]
-        hits += found and labelled
-        false += found and not labelled
-        missed += labelled and not found
-    return hits, false, missed
-
-
 def measure(data: Path) -> list[Row]:
     """Compare every flag with the labels; the public data are not needed."""
     del data
@@ -47,14 +34,12 @@ def measure(data: Path) -> list[Row]:
 
 def _row(part: str, flag: Flag) -> Row:
     rows = labelled(part)
-    hits, false, missed = counts(rows, flag)
-    name = f"{flag.value}, {part}: {_share('precision', hits, false)}, "
-    name += _share("recall", hits, missed)
-    differences = {"false alarm": false, "missed": missed}
-    shown = {reason: n for reason, n in differences.items() if n}
-    return Row(name, len(rows), len(rows) - false - missed, None, shown)
-
-
-def _share(word: str, hits: int, others: int) -> str:
-    total = hits + others
-    return f"{word} {100 * hits / total:.1f}% of {total}" if total else f"{word} of none"
+    verdicts = [
+        (
+            flag in health_flags(row["text"], row["finish_reason"], row["language"]),
+            flag.value in row["flags"],
+        )
+        for row in rows
+    ]
+    there = sum(labelled for _, labelled in verdicts)
+    return compared(f"{flag.value}, {part} ({there} labelled)", verdicts, ("false alarm", "missed"))
