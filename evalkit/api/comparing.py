@@ -176,6 +176,7 @@ def _decide(
     """Score all arms, compare them, and keep the result."""
     from evalkit.report.store import load_comparison
     from evalkit.stages.comparing import History, build_comparison
+    from evalkit.stages.places import write_places
     from evalkit.stages.writing import write_comparison
 
     ledger, subjects = Ledger.read(folder), subjects_of(runs, plan)
@@ -198,6 +199,7 @@ def _decide(
     )
     # A look counts from the moment at which its result could be read.
     ledger.add(comparison, subjects)
+    write_places(folder, runs)
     write_comparison(folder, comparison)
     # What is shown now is what a later report will show: both are read from the file.
     return load_comparison(folder)

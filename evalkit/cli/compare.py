@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import click
 
@@ -49,6 +49,7 @@ def compare(
     html_path: Path | None,
     md_path: Path | None,
     junit_path: Path | None,
+    inconclusive: Literal["skipped", "failed"],
     display: str | None,
     as_json: bool,
     quiet: bool,
@@ -84,6 +85,8 @@ def compare(
             fresh=fresh,
             listener=listener,
         )
-    also = Destinations(html_path, md_path, junit_path)
-    show_comparison(compared.content, compared.folder, lang=lang, also=also, as_json=as_json)
+    also = Destinations(html_path, md_path, junit_path, inconclusive)
+    show_comparison(
+        compared.content, compared.folder, lang=lang, also=also, as_json=as_json, gates=True
+    )
     return compared.exit_code

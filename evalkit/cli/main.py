@@ -19,11 +19,14 @@ import click
 from evalkit import __version__
 from evalkit.cli.check import check
 from evalkit.cli.compare import compare
+from evalkit.cli.gate import gate
+from evalkit.cli.github import annotate_error
 from evalkit.cli.grade import grade
 from evalkit.cli.init import init
 from evalkit.cli.plan import plan
 from evalkit.cli.report import report
 from evalkit.cli.run import run
+from evalkit.cli.schema import schema
 from evalkit.cli.score import score
 from evalkit.cli.selftest import selftest
 from evalkit.cli.stats import stats
@@ -60,7 +63,22 @@ def cli() -> None:
     """
 
 
-for verb in (compare, run, score, grade, report, check, tasks, init, plan, stats, selftest):
+VERBS = (
+    compare,
+    run,
+    score,
+    grade,
+    report,
+    gate,
+    check,
+    tasks,
+    init,
+    schema,
+    plan,
+    stats,
+    selftest,
+)
+for verb in VERBS:
     cli.add_command(verb)
 
 
@@ -114,7 +132,9 @@ def _sentence(message: str) -> str:
 
 def _fail(words: Sequence[str], message: str, hint: str | None, code: int) -> int:
     """Print one clear error: for people on stderr, for programs on stdout with `--json`."""
-    click.echo(f"error: {message}{' ' + hint if hint else ''}", err=True)
+    told = f"{message} {hint}" if hint else message
+    click.echo(f"error: {told}", err=True)
+    annotate_error(told)
     if "--json" in words:
         body = {"error": {"message": message, "hint": hint, "exit_code": code}}
         with contextlib.suppress(EvalKitError):

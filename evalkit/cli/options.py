@@ -171,6 +171,13 @@ JUNIT = click.option(
     "--junit", "junit_path", type=click.Path(path_type=Path), help="Also write JUnit XML there."
 )
 
+INCONCLUSIVE = click.option(
+    "--inconclusive",
+    type=click.Choice(["skipped", "failed"]),
+    default="skipped",
+    help="What an undecided test counts as in JUnit; the exit code stays 4.",
+)
+
 
 def together(*options: Option[Any]) -> Callable[[F], F]:
     """Return one decorator that adds all options, in the order in which they stand."""
@@ -210,7 +217,7 @@ POLICY = click.option(
 )
 DECIDING = together(MARGIN, POLICY)
 TALKING = together(DISPLAY, JSON, QUIET, VERBOSE)
-RENDERING = together(LANG, HTML, MARKDOWN, JUNIT)
+RENDERING = together(LANG, HTML, MARKDOWN, JUNIT, INCONCLUSIVE)
 
 
 def names(tasks: Sequence[str]) -> tuple[str, ...]:

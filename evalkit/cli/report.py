@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Literal
 
 import click
 
@@ -26,6 +27,7 @@ def report(
     html_path: Path | None,
     md_path: Path | None,
     junit_path: Path | None,
+    inconclusive: Literal["skipped", "failed"],
     redact: bool | None,
     history: bool,
     as_json: bool,
@@ -59,5 +61,5 @@ def report(
     if redact and not comparison.redacted:
         comparison = redact_comparison(comparison)
         click.echo(f"evalkit: comparison.json and the runs in {folder} keep their texts", err=True)
-    also = Destinations(html_path, md_path, junit_path)
+    also = Destinations(html_path, md_path, junit_path, inconclusive)
     show_comparison(comparison, folder, lang=lang, also=also, as_json=as_json)

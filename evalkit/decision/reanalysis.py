@@ -31,7 +31,9 @@ class Version:
 
 
 def versions_of(
-    declared: Sequence[tuple[str, str | None, Mapping[str, Any] | None]], present: Policy
+    declared: Sequence[tuple[str, str | None, Mapping[str, Any] | None]],
+    present: Policy,
+    *later: Policy,
 ) -> tuple[Version, ...]:
     """Return the different policies: those of the runs in the arms' order, then the present one.
 
@@ -39,6 +41,7 @@ def versions_of(
         declared: Arm, hash and numbers of its header; the latter may be unknown. An arm
             that says nothing at all stands under the present policy.
         present: That the comparison is made with.
+        later: Those that it is judged under afterwards.
     """
     found: dict[str, Version] = {}
     for arm, known_hash, numbers in declared:
@@ -49,7 +52,8 @@ def versions_of(
         before = found.get(name)
         arms = (arm,) if before is None else (*before.declared_by, arm)
         found[name] = Version(name, policy, arms)
-    found.setdefault(present.fingerprint, Version(present.fingerprint, present, ()))
+    for given in (present, *later):
+        found.setdefault(given.fingerprint, Version(given.fingerprint, given, ()))
     # One of which the numbers are known comes first: the first is the one that gates.
     return tuple(sorted(found.values(), key=lambda version: version.policy is None))
 

@@ -29,6 +29,7 @@ def flips(words: Words, baseline: str, result: CandidateResult, transition: str)
     return Flips(
         cards=tuple(_card(words, baseline, candidate, sample) for sample in shown),
         total=total,
+        total_text=numbers.count(total),
         note=note,
     )
 
@@ -75,7 +76,7 @@ def _answer(words: Words, arm: str, sample: SampleView, answer: AnswerView) -> A
     if answer.completion_tokens is not None:
         facts.append((words("fact.tokens"), numbers.count(answer.completion_tokens)))
     if answer.value is not None and answer.value not in (0.0, 1.0):
-        facts.append((words("fact.value"), f"{answer.value:.2f}"))
+        facts.append((words("fact.value"), numbers.score(answer.value)))
     extracted = one_line(answer.answer or "")
     if extracted and sample.prompt_hash is not None:
         extracted = _hash(words, extracted)

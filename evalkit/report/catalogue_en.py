@@ -253,6 +253,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{state}"
     ),
     "metric_line.invalid": "not judged, because the comparison is invalid",
+    "metric_tests": "worse than the margin: {degraded} (Holm); non-inferior: {noninferior}",
     # Names
     "metric.accuracy": "accuracy",
     "metric.hallucination": "hallucination",
@@ -722,6 +723,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.baseline": "Baseline",
     "ui.candidate": "Candidate",
     "ui.verdict": "Verdict",
+    "ui.annotations_left": "further findings: see the summary of this step, and the report.",
+    "ui.cut": "The rest is left out here: the whole is in the report.",
     "ui.reasons": "Why",
     "ui.same_table": "The same numbers as a table",
     "ui.hallucination": "Hallucination beside abstention",

@@ -240,6 +240,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{state}"
     ),
     "metric_line.invalid": "比较无效，不作判断",
+    "metric_tests": "差于界值：{degraded}（Holm）；不劣：{noninferior}",
     # Names
     "metric.accuracy": "准确率",
     "metric.hallucination": "幻觉率",
@@ -681,6 +682,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.baseline": "基线",
     "ui.candidate": "候选",
     "ui.verdict": "结论",
+    "ui.annotations_left": "项其他发现：见本步骤的摘要和报告。",
+    "ui.cut": "其余内容在此略去，全文见报告。",
     "ui.reasons": "理由",
     "ui.same_table": "同样的数字，以表格给出",
     "ui.hallucination": "幻觉与弃答并列",

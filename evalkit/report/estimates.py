@@ -82,6 +82,8 @@ def metric_row(words: Words, metric: MetricResult, *, valid: bool) -> MetricRow:
         outcome = "passed"
     difference = as_difference(words, metric.difference)
     state = metric_state(words, metric)
+    noninferior = numbers.pvalue(metric.p_noninferior)
+    degraded = numbers.pvalue(metric.p_degraded_adjusted)
     text = words(
         "metric_line",
         metric=words(f"metric.{metric.metric}"),
@@ -98,14 +100,17 @@ def metric_row(words: Words, metric: MetricResult, *, valid: bool) -> MetricRow:
         metric=metric.metric,
         metric_label=words(f"metric.{metric.metric}"),
         n=metric.n,
+        n_text=numbers.count(metric.n),
         difference=difference,
         margin=numbers.size_in_points(metric.margin),
         state=state,
         outcome=outcome,
         gated=metric.gated,
         text=text,
-        p_noninferior=numbers.pvalue(metric.p_noninferior),
-        p_degraded=numbers.pvalue(metric.p_degraded_adjusted),
+        p_noninferior=noninferior,
+        p_degraded=degraded,
+        tests=words("metric_tests", noninferior=noninferior, degraded=degraded),
+        open=valid and metric.gated and outcome == "skipped",
     )
 
 

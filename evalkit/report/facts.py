@@ -65,10 +65,10 @@ def plain(key: str, value: Any) -> str:
         return numbers.count(value)
     if isinstance(value, float):
         if key.startswith("p_") or key in ("p", "pvalue"):
-            return f"{value:.3g}"
+            return numbers.bare_pvalue(value)
         if any(part in key for part in _PERCENT_KEYS) and -1 <= value <= 1:
             return numbers.percent(value)
-        return f"{value:,.3g}"
+        return numbers.significant(value)
     if isinstance(value, Mapping):
         return "; ".join(f"{inner} {plain(str(inner), item)}" for inner, item in value.items())
     if isinstance(value, list | tuple):

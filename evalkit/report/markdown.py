@@ -13,29 +13,52 @@ MAX_BYTES: Final = 60_000
 _FLIPS_SHOWN: Final = 10
 _CELL: Final = 160
 _SPECIAL: Final = re.compile(r"([\\`*_{}\[\]<>#|~$!])")
-_ENTITIES: Final = {"&": "&amp;", "@": "&#64;"}
+# GitHub looks for mentions and issues in the text that was rendered, where neither an entity
+# nor a backslash is left: only something in between that nobody sees keeps them apart.
+_APART: Final = "&#8203;"
+_ISSUE: Final = re.compile(r"(\\#|\bGH-)(?=[0-9])", re.I)
 _AUTOLINK: Final = re.compile(r"(?i)(\b(?:https?|ftp|mailto|xmpp):|\bwww\.)")
 _TICKS: Final = re.compile("`+")
 
 
-def render_markdown(view: View) -> str:
+def render_markdown(*views: View) -> str:
     """Return GitHub-flavoured Markdown of at most `MAX_BYTES` bytes.
 
     Every text of a model or a server is escaped: no markup, link or mention comes through.
-    Regressions give way first when the text grows too long.
+    Regressions give way first when the text grows too long; then whole lines, and the last
+    one says so.
+
+    Args:
+        views: One comparison each.
     """
+    lines: list[str] = []
     for shown in (_FLIPS_SHOWN, 3, 0):
-        text = "\n".join(_lines(view, shown)) + "\n"
+        lines = [line for view in views for line in (*_lines(view, shown), "")]
+        text = "\n".join(lines)
         if len(text.encode()) <= MAX_BYTES:
             return text
-    return text.encode()[:MAX_BYTES].decode(errors="ignore")
+    return _cut(lines, escaped(views[0].ui["cut"]))
+
+
+def _cut(lines: Sequence[str], notice: str) -> str:
+    """Keep the first lines that leave room for a notice."""
+    end = f"\n**{notice}**\n"
+    room = MAX_BYTES - len(end.encode())
+    kept: list[str] = []
+    for line in lines:
+        room -= len(line.encode()) + 1
+        if room < 0:
+            break
+        kept.append(line)
+    return "\n".join([*kept, end])
 
 
 def escaped(text: str) -> str:
     """Escape a text for a place where Markdown is read, on one line."""
     line = " ".join(text.split())
     line = _SPECIAL.sub(r"\\\1", line)
-    line = re.sub("[&@]", lambda m: _ENTITIES[m.group()], line)
+    line = line.replace("&", "&amp;").replace("@", f"@{_APART}")
+    line = _ISSUE.sub(rf"\1{_APART}", line)
     return _AUTOLINK.sub(lambda m: f"{m.group()[:-1]}\\{m.group()[-1]}", line)
 
 
@@ -166,7 +189,7 @@ def _families(view: View, block: CandidateBlock) -> Iterator[str]:
 def _regressions(view: View, block: CandidateBlock, shown: int) -> Iterator[str]:
     ui, flips = view.ui, block.regressions
     cards = flips.cards[:shown]
-    yield f"<details><summary>{ui['regressions']}: {len(cards)} / {flips.total}</summary>"
+    yield f"<details><summary>{ui['regressions']}: {len(cards)} / {flips.total_text}</summary>"
     yield ""
     head = ["id", ui["cause"], ui["prompt"], view.baseline, block.endpoint]
     yield from _table(head, (_card(card) for card in cards))

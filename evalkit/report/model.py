@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
 
 from evalkit.report.figures import Curve
 from evalkit.report.pieces import ArmRates as ArmRates
@@ -183,6 +184,7 @@ class Flips:
 
     cards: tuple[SampleCard, ...]
     total: int
+    total_text: str
     note: str
 
 
@@ -247,7 +249,7 @@ class View:
     gate: Gate
     sentence: str
     recommendation: str
-    action: str
+    action: Literal["ship_candidate", "keep_baseline", "not_yet"]
     recommended: str | None
     baseline: str
     candidates: tuple[CandidateBlock, ...]

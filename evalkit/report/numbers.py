@@ -72,6 +72,21 @@ def pvalue(value: float | None) -> str:
     return f"p{_GLUE}={_GLUE}{value:.3f}"
 
 
+def bare_pvalue(value: float) -> str:
+    """Write a p-value as a detail of a finding, with three digits that say something."""
+    return f"{value:.3g}"
+
+
+def significant(value: float) -> str:
+    """Write any other number with three digits that say something."""
+    return f"{value:,.3g}"
+
+
+def score(value: float) -> str:
+    """Write a graded score between 0 and 1."""
+    return f"{value:.2f}"
+
+
 def change(baseline: float | None, candidate: float | None) -> str:
     """Write a relative change, e.g. `−46%`."""
     if not baseline or candidate is None:

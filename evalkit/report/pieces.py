@@ -160,13 +160,18 @@ class ScopeRow:
 
 @dataclass(frozen=True, slots=True)
 class MetricRow:
-    """One metric in one scope: a test case of the gate."""
+    """One metric in one scope: a test case of the gate.
+
+    `tests` are both p-values in words; `open` says that the verdict needs this metric, and
+    that it is not decided.
+    """
 
     scope: str
     scope_label: str
     metric: MetricName
     metric_label: str
     n: int
+    n_text: str
     difference: Number
     margin: str
     state: State
@@ -175,6 +180,8 @@ class MetricRow:
     text: str
     p_noninferior: str
     p_degraded: str
+    tests: str
+    open: bool
 
 
 @dataclass(frozen=True, slots=True)

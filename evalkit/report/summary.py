@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import cast
 
 from evalkit.report.model import (
+    ArmRates,
     CandidateBlock,
     MetricRow,
     NoiseBlock,
@@ -18,17 +19,33 @@ from evalkit.report.model import (
     View,
 )
 from evalkit.report.release import release_summary
+from evalkit.report.summary_types import (
+    CandidateBody,
+    LookBody,
+    MetricBody,
+    NoiseBody,
+    NumberBody,
+    PassBody,
+    PolicyBody,
+    RatesBody,
+    ReasonBody,
+    ReviewBody,
+    ScopeBody,
+    SliceBody,
+    State,
+    SummaryBody,
+)
 from evalkit.results import MetricState
 
 
-def summary(view: View) -> dict[str, Any]:
+def summary(view: View) -> SummaryBody:
     """Return verdict, sentences, codes and numbers (fractions) of every candidate.
 
     The command line adds the paths of the written files.
     """
     return {
         "evalkit_version": view.evalkit_version,
-        "verdict": view.gate.state,
+        "verdict": cast(State, view.gate.state),
         "exit_code": view.gate.exit_code,
         "sentence": view.sentence,
         "recommendation": {
@@ -45,11 +62,11 @@ def summary(view: View) -> dict[str, Any]:
     }
 
 
-def _candidate(block: CandidateBlock) -> dict[str, Any]:
+def _candidate(block: CandidateBlock) -> CandidateBody:
     return {
         "endpoint": block.endpoint,
         "label": block.label,
-        "verdict": block.gate.state,
+        "verdict": cast(State, block.gate.state),
         "exit_code": block.gate.exit_code,
         "sentence": block.sentence,
         "codes": [_reason(reason) for reason in block.reasons],
@@ -67,11 +84,11 @@ def _candidate(block: CandidateBlock) -> dict[str, Any]:
         "pass_at": [_passed(row) for row in block.passes.rows] if block.passes else [],
         "policies": [_policy(row) for row in block.policies],
         "review": None if block.review is None else _review(block.review),
-        "look": block.look,
+        "look": cast(LookBody | None, block.look),
     }
 
 
-def _noise(noise: NoiseBlock) -> dict[str, Any]:
+def _noise(noise: NoiseBlock) -> NoiseBody:
     return {
         "repeat_flips": _number(noise.repeat_flips),
         "same_text": _number(noise.same_text),
@@ -81,7 +98,7 @@ def _noise(noise: NoiseBlock) -> dict[str, Any]:
     }
 
 
-def _passed(row: PassRow) -> dict[str, Any]:
+def _passed(row: PassRow) -> PassBody:
     return {
         "scope": row.scope,
         "k": row.k,
@@ -93,7 +110,7 @@ def _passed(row: PassRow) -> dict[str, Any]:
     }
 
 
-def _reason(reason: Reason) -> dict[str, Any]:
+def _reason(reason: Reason) -> ReasonBody:
     return {
         "code": reason.code,
         "scope": reason.scope,
@@ -103,11 +120,11 @@ def _reason(reason: Reason) -> dict[str, Any]:
     }
 
 
-def _review(block: ReviewBlock) -> dict[str, Any]:
+def _review(block: ReviewBlock) -> ReviewBody:
     before, after = block.sides
     return {
-        "before": before.state,
-        "after": after.state,
+        "before": cast(State, before.state),
+        "after": cast(State, after.state),
         "followed": after.gates,
         "one_sided": block.one_sided,
         "difference_before": _number(before.difference),
@@ -116,17 +133,17 @@ def _review(block: ReviewBlock) -> dict[str, Any]:
     }
 
 
-def _policy(row: PolicyRow) -> dict[str, Any]:
+def _policy(row: PolicyRow) -> PolicyBody:
     return {
         "policy_hash": row.policy_hash,
         "declared_by": list(row.declared_by),
-        "verdict": row.state,
+        "verdict": cast(State | None, row.state),
         "changes": list(row.changes),
         "gates": row.gates,
     }
 
 
-def _scope(row: ScopeRow) -> dict[str, Any]:
+def _scope(row: ScopeRow) -> ScopeBody:
     rates = row.rates
     return {
         "n": row.n,
@@ -138,20 +155,21 @@ def _scope(row: ScopeRow) -> dict[str, Any]:
         "improvements": row.improvements,
         "state": MetricState[row.state.key].value,
         "gated": row.gated,
-        "hallucination": {
-            name: {
-                "hallucination": _number(arm.hallucination),
-                "abstention": _number(arm.abstention),
-                "of_attempted": _number(arm.attempted),
-            }
-            for name, arm in zip(("baseline", "candidate"), rates, strict=True)
-        }
+        "hallucination": {"baseline": _rates(rates[0]), "candidate": _rates(rates[1])}
         if rates is not None
         else None,
     }
 
 
-def _metric(row: MetricRow) -> dict[str, Any]:
+def _rates(arm: ArmRates) -> RatesBody:
+    return {
+        "hallucination": _number(arm.hallucination),
+        "abstention": _number(arm.abstention),
+        "of_attempted": _number(arm.attempted),
+    }
+
+
+def _metric(row: MetricRow) -> MetricBody:
     return {
         "metric": row.metric,
         "scope": row.scope,
@@ -161,10 +179,11 @@ def _metric(row: MetricRow) -> dict[str, Any]:
         "outcome": row.outcome,
         "gated": row.gated,
         "text": row.text,
+        "tests": row.tests,
     }
 
 
-def _slice(row: SliceRow) -> dict[str, Any]:
+def _slice(row: SliceRow) -> SliceBody:
     return {
         "dimension": row.dimension,
         "value": row.value,
@@ -180,7 +199,7 @@ def _slice(row: SliceRow) -> dict[str, Any]:
     }
 
 
-def _number(number: Number) -> dict[str, Any]:
+def _number(number: Number) -> NumberBody:
     return {
         "value": number.value,
         "low": number.low,

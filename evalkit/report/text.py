@@ -12,6 +12,8 @@ import re
 import unicodedata
 from typing import Final
 
+from evalkit.report import numbers
+
 _ACTING: Final = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f"  # control characters, except tab and line feed
     "\u202a-\u202e\u2066-\u2069"  # bidi embeddings, overrides and isolates
@@ -54,7 +56,9 @@ def cut(text: str, head: int, tail: int, marker: str) -> str:
     if surplus <= 0:
         return text
     end = text[-tail:] if tail else ""
-    return text[:head] + "\n" + marker.format(n=f"{surplus:,}") + ("\n" + end if end else "")
+    return (
+        text[:head] + "\n" + marker.format(n=numbers.count(surplus)) + ("\n" + end if end else "")
+    )
 
 
 def without_surrogates(text: str) -> str:

@@ -27,6 +27,7 @@ from evalkit.results import (
     Comparison,
     Look,
     ReasonCode,
+    Recommendation,
     Skipped,
     TasksetInfo,
     Threat,
@@ -92,32 +93,25 @@ def build_comparison(
         against: The stored release that the baseline is; `None` when it is none.
     """
     arms = [baseline, *candidates]
-    versions = versions_of([_declared(arm) for arm in arms], config.policy)
-    changes = {} if against is None else {change.candidate: change for change in against.changes}
-    asked = [
-        _Question(
-            baseline,
-            arm,
-            plan,
-            config,
-            confounders,
-            (history or {}).get(arm.run.arm),
-            may_answer_alike(changes.get(arm.run.arm)),
-        )
-        for arm in candidates
-    ]
-    results = _results(asked, versions)
-    verdicts = [result.verdict for result in results]
-    recommendation = recommend(baseline.run.arm, [r.endpoint for r in results], verdicts)
-    gates = next(v.policy for v in versions if v.policy is not None)
+    decided = decide_arms(
+        baseline,
+        candidates,
+        plan,
+        config,
+        confounders,
+        history=history,
+        weak=sandbox_threat(plan),
+        against=against,
+    )
+    gates = decided.policy
     return Comparison(
         schema_version=SCHEMA_VERSION,
         evalkit_version=__version__,
         baseline=_arm_info(baseline),
         candidates=tuple(map(_arm_info, candidates)),
-        results=tuple(results),
-        recommendation=recommendation,
-        exit_code=gate_exit_code(recommendation, verdicts),
+        results=decided.results,
+        recommendation=decided.recommendation,
+        exit_code=decided.exit_code,
         tasksets=tuple(_taskset_info(taskset, plan) for taskset in plan.tasksets),
         skipped=tuple(Skipped(t.name, t.family.value, why) for t, why in plan.selection.skipped),
         policy=gates.model_dump(mode="json"),
@@ -133,6 +127,70 @@ def build_comparison(
 
 
 @dataclass(frozen=True, slots=True)
+class Decided:
+    """What the rule says of all candidates; `policy` is the one that was fixed first."""
+
+    results: tuple[CandidateResult, ...]
+    recommendation: Recommendation
+    exit_code: int
+    policy: Policy
+
+
+def decide_arms(
+    baseline: GradedRun,
+    candidates: Sequence[GradedRun],
+    plan: Plan,
+    config: Config,
+    confounders: Mapping[str, Sequence[ReasonCode]],
+    *,
+    history: Mapping[str, History] | None = None,
+    weak: Sequence[Threat] = (),
+    later: Sequence[Policy] = (),
+    against: Against | None = None,
+) -> Decided:
+    """Answer for every candidate, under every policy that was declared or given.
+
+    Args:
+        baseline: As for `build_comparison`, like the arguments after it.
+        candidates: In the order in which they are tested.
+        plan: What was asked of all of them.
+        config: Policy and settings.
+        confounders: By candidate.
+        history: By candidate.
+        weak: What is to be said of the sandbox that ran the programs.
+        later: Policies that came after the comparison: each can only take a SHIP away.
+        against: The stored release that the baseline is; `None` when it is none.
+    """
+    versions = versions_of(
+        [_declared(arm) for arm in (baseline, *candidates)], config.policy, *later
+    )
+    seen = history or {}
+    changes = {} if against is None else {change.candidate: change for change in against.changes}
+    asked = [
+        _Question(
+            baseline,
+            arm,
+            plan,
+            config,
+            confounders,
+            seen.get(arm.run.arm),
+            may_answer_alike(changes.get(arm.run.arm)),
+            weak,
+        )
+        for arm in candidates
+    ]
+    results = _results(asked, versions)
+    verdicts = [result.verdict for result in results]
+    recommendation = recommend(baseline.run.arm, [r.endpoint for r in results], verdicts)
+    return Decided(
+        tuple(results),
+        recommendation,
+        gate_exit_code(recommendation, verdicts),
+        next(v.policy for v in versions if v.policy is not None),
+    )
+
+
+@dataclass(frozen=True, slots=True)
 class _Question:
     """One candidate's question, to be answered under any policy."""
 
@@ -143,6 +201,7 @@ class _Question:
     confounders: Mapping[str, Sequence[ReasonCode]]
     history: History | None
     may_be_alike: bool
+    weak: Sequence[Threat] = ()
 
     def answer(self, policy: Policy) -> CandidateResult:
         """Estimate, test and decide under one policy."""
@@ -168,10 +227,9 @@ class _Question:
             repeats=self.baseline.repeats,
         )
         deaths = [_died(one.run.arm, why) for one in sides if (why := one.run.deaths())]
-        weak = sandbox_threat(plan)
         left_out = _left_out([one.run for one in sides])
         greedy = greedy_repeats(plan, pairing.pairs)
-        threats = [*_look_threat(look), *greedy, *left_out, *deaths, *weak, *result.threats]
+        threats = [*_look_threat(look), *greedy, *left_out, *deaths, *self.weak, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]

@@ -3,40 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from evalkit.collect.journal import open_run
-from evalkit.config import Config
 from evalkit.decision.adjudication import Adjudicated, adjudicate, one_sided
-from evalkit.decision.pairing import Answer, Key
 from evalkit.decision.verdict import gate_exit_code, recommend
-from evalkit.errors import StoreError
 from evalkit.policy import Policy
 from evalkit.report.store import load_comparison
 from evalkit.results import CandidateResult, Comparison, Threat, VerdictState
 from evalkit.reviews import JudgedMark, Mark, Review, Side
-from evalkit.scoring.store import read_scores
-from evalkit.stages.against import run_path
-from evalkit.stages.against_change import release_changes, release_confounders
-from evalkit.stages.arms import Arm
-from evalkit.stages.checking import find_confounders
-from evalkit.stages.collecting import CollectedRun, load_run
-from evalkit.stages.comparing import GradedRun, History, build_comparison
-from evalkit.stages.ledger import Ledger, subjects_of
+from evalkit.stages.comparing import GradedRun
 from evalkit.stages.marks import read_marks
-from evalkit.stages.plan import Plan, recorded_plan
-from evalkit.types import REPEAT_EPOCH
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """The runs of a comparison folder, with the scores that the comparison rests on."""
-
-    comparison: Comparison
-    plan: Plan
-    baseline: GradedRun
-    candidates: tuple[GradedRun, ...]
+from evalkit.stages.rejudging import Evidence, judge_again, load_evidence
 
 
 def reviewed(folder: Path) -> Comparison:
@@ -45,15 +23,31 @@ def reviewed(folder: Path) -> Comparison:
     Without marks it is the comparison as it stands.
 
     Raises:
-        StoreError: When the folder, its runs or its marks cannot be read.
+        EvalKitError: When the folder, its runs or its marks cannot be read.
     """
-    marks = read_marks(folder)
-    if not marks:
-        return load_comparison(folder)
-    recorded = load_recorded(folder)
-    before = recorded.comparison
-    done = [_adjudicated(recorded.baseline, arm, marks) for arm in recorded.candidates]
-    after = _compared(folder, recorded, done)
+    marks, before = read_marks(folder), load_comparison(folder)
+    return with_marks(before, load_evidence(folder, before), marks) if marks else before
+
+
+def with_marks(
+    before: Comparison, evidence: Evidence, marks: Sequence[Mark], *later: Policy
+) -> Comparison:
+    """Decide anew on the adjudicated scores, under the same policies and as the same look.
+
+    Args:
+        before: The comparison as it stands.
+        evidence: Its runs.
+        marks: Of its reviewers.
+        later: Policies that came after the comparison.
+    """
+    baseline, *candidates = evidence.runs
+    done = [_adjudicated(baseline, arm, marks) for arm in candidates]
+    runs = [replace(baseline, answers=done[0].baseline)]
+    runs += [
+        replace(arm, answers=made.candidate) for arm, made in zip(candidates, done, strict=True)
+    ]
+    changed = replace(evidence, runs=tuple(runs))
+    after, _ = judge_again(before, changed, *later, samples=True)
     results = tuple(
         _with_review(old, new, made.marks)
         for old, new, made in zip(before.results, after.results, done, strict=True)
@@ -72,81 +66,9 @@ def reviewed(folder: Path) -> Comparison:
     )
 
 
-def load_recorded(folder: Path) -> Recorded:
-    """Read the runs of a comparison folder; nothing is scored again.
-
-    Raises:
-        StoreError: When a run is missing, or its scores are.
-    """
-    comparison = load_comparison(folder)
-    names = [comparison.baseline.endpoint, *(arm.endpoint for arm in comparison.candidates)]
-    paths = [run_path(comparison, folder, name) for name in names]
-    for path in paths:
-        if not path.is_dir():
-            raise StoreError(
-                f"{path} is not there: marks change scores, and the scores lie in the runs.",
-                hint="Keep the runs beside comparison.json, or move review.jsonl away.",
-            )
-    header = open_run(paths[0]).read_header() or {}
-    plan = recorded_plan(header, paths[0], allow_code=True)
-    runs = [
-        load_run(Arm(name, recorded=path), plan) for name, path in zip(names, paths, strict=True)
-    ]
-    baseline, *candidates = (_graded(run) for run in runs)
-    return Recorded(comparison, plan, baseline, tuple(candidates))
-
-
-def _graded(run: CollectedRun) -> GradedRun:
-    scores = {
-        (score.taskset, score.sample_id, score.epoch): score
-        for score in read_scores(run.folder.path)
-    }
-    answers: dict[Key, Answer] = {}
-    repeats: dict[Key, Answer] = {}
-    for completion in run.stream(repeats=True):
-        key = (completion.taskset, completion.sample_id, completion.epoch)
-        if key not in scores:
-            raise StoreError(
-                f"{run.folder.path} holds answers without a score.",
-                hint=f"Score it again: evalkit score {run.folder.path}",
-            )
-        of = repeats if completion.epoch == REPEAT_EPOCH else answers
-        of[key] = Answer(completion, scores[key])
-    return GradedRun(run, answers, repeats)
-
-
 def _adjudicated(baseline: GradedRun, candidate: GradedRun, marks: Sequence[Mark]) -> Adjudicated:
     names = (baseline.run.arm, candidate.run.arm)
     return adjudicate(names, baseline.answers, candidate.answers, marks)
-
-
-def _compared(folder: Path, recorded: Recorded, done: Sequence[Adjudicated]) -> Comparison:
-    """Decide anew on the adjudicated scores, under the same policy and as the same look."""
-    before, plan = recorded.comparison, recorded.plan
-    config = Config(
-        policy=Policy.model_validate(before.policy),
-        allow_confounded=bool(before.settings.get("allow_confounded", False)),
-        allow_code=bool(before.settings.get("allow_code", False)),
-    )
-    runs = [arm.run for arm in (recorded.baseline, *recorded.candidates)]
-    ledger, subjects = Ledger.read(folder), subjects_of(runs, plan)
-    changes = {} if before.against is None else release_changes(runs)
-    confounders = release_confounders(runs, changes) if changes else find_confounders(runs)
-    return build_comparison(
-        replace(recorded.baseline, answers=done[0].baseline),
-        [
-            replace(arm, answers=made.candidate)
-            for arm, made in zip(recorded.candidates, done, strict=True)
-        ],
-        plan,
-        config,
-        confounders,
-        history={
-            arm: History(subject.asked, ledger.history(subject))
-            for arm, subject in subjects.items()
-        },
-        against=before.against,
-    )
 
 
 def _with_review(

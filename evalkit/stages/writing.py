@@ -9,7 +9,7 @@ from typing import Any
 from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
 from evalkit.report.html import render_html
-from evalkit.report.junit import render_junit
+from evalkit.report.junit import Undecided, render_junit
 from evalkit.report.markdown import render_markdown
 from evalkit.report.model import View
 from evalkit.report.store import dump_comparison
@@ -21,11 +21,15 @@ COMPARISON, HTML, MARKDOWN, JUNIT = "comparison.json", "report.html", "report.md
 
 @dataclass(frozen=True, slots=True)
 class Destinations:
-    """Further places for a copy of each form; `None` for none."""
+    """Further places for a copy of each form; `None` for none.
+
+    `inconclusive` is what an undecided test counts as in JUnit.
+    """
 
     html: Path | None = None
     markdown: Path | None = None
     junit: Path | None = None
+    inconclusive: Undecided = "skipped"
 
 
 def write_comparison(folder: Path, comparison: Comparison) -> Path:
@@ -54,7 +58,7 @@ def write_reports(
     forms = {
         "html": (folder / HTML, also.html, render_html(view)),
         "markdown": (folder / MARKDOWN, also.markdown, render_markdown(view)),
-        "junit": (folder / JUNIT, also.junit, render_junit(view)),
+        "junit": (folder / JUNIT, also.junit, render_junit(view, inconclusive=also.inconclusive)),
     }
     for path, copy, text in forms.values():
         data = text.encode("utf-8")
@@ -66,7 +70,7 @@ def write_reports(
 
 
 def write_text(path: Path, text: str) -> None:
-    """Write one file.
+    """Write a file as a whole, and the folders that it lies in.
 
     Raises:
         StoreError: When it cannot be written.

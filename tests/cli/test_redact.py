@@ -21,6 +21,7 @@ from evalkit import api
 from evalkit.cli import main
 from evalkit.config import Config, check_config
 from evalkit.errors import EvalKitError
+from evalkit.stages.gating import gate_folder
 from tests.cli.conftest import Run
 from tests.servers.fake import FakeServer, Fault, Script
 
@@ -197,6 +198,12 @@ def test_redacted_plain_and_mixed_comparisons_agree(
         api.compare(*arms, config=recorded, output=tmp_path / place)
         assert content(tmp_path / place) == expected
         assert list(leaked(tmp_path / place)) == []
+        assert gate_folder(tmp_path / place).checked == "runs"
+    monkeypatch.delenv("EVALKIT_REDACT_KEY")
+    unread = gate_folder(tmp_path / "keyed")
+    assert unread.checked == "comparison"
+    assert "EVALKIT_REDACT_KEY" in unread.note
+    monkeypatch.setenv("EVALKIT_REDACT_KEY", SECRET)
     with pytest.raises(EvalKitError, match="different secrets"):
         api.compare(f"{one}-redacted", f"{other}-keyed", config=recorded, output=tmp_path / "no")
     monkeypatch.setenv("EVALKIT_REDACT_KEY", SECRET[::-1])

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from evalkit.decision.adjudication import answer_hash
+from evalkit.report.store import load_comparison
 from evalkit.stages.marks import add_mark
-from evalkit.stages.reviewing import load_recorded
+from evalkit.stages.rejudging import load_evidence
 from tests.cli.conftest import Run
 from tests.quiz import script, write_quiz
 from tests.servers.fake import FakeServer
@@ -36,8 +37,7 @@ def compared(evalkit: Run, tmp_path: Path) -> Path:
 
 def mark(folder: Path, place: int, number: int, outcome: str) -> None:
     """Mark the answer of the baseline (0) or of the candidate (1) to one question."""
-    recorded = load_recorded(folder)
-    arm = (recorded.baseline, *recorded.candidates)[place]
+    arm = load_evidence(folder, load_comparison(folder)).runs[place]
     key = ("quiz", f"box-{number:04d}", 0)
     add_mark(
         folder,
@@ -86,6 +86,15 @@ def test_marks_that_take_a_ship_away_are_followed(
     assert "HOLD" in text
     chinese = evalkit("report", "out", "--lang", "zh").out
     assert "评审" in chinese
+    gated = evalkit("gate", "out", "--json")
+    assert gated.code == 3, gated.err
+    assert gated.json["comparisons"][0]["candidates"][0]["review"]["followed"] is True
+    assert evalkit("gate", "out", "--policy", "strict").code == 4, "it would not have shipped"
+    (compared / "runs").rename(tmp_path / "elsewhere")
+    alone = evalkit("gate", "out")
+    assert alone.code == 2
+    assert "marks of reviewers" in alone.err
+    assert evalkit("gate", "out", "--runs", "elsewhere").code == 3
 
 
 def test_marks_for_the_candidate_are_told_and_change_no_verdict(

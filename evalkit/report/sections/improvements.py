@@ -12,7 +12,7 @@ ORDER = 60
 TEMPLATE = """\
 {% import "macros.html.j2" as m %}
 <section>
-  <h3>{{ ui.improvements }} <span class="count">{{ "{:,}".format(flips.total) }}</span></h3>
+  <h3>{{ ui.improvements }} <span class="count">{{ flips.total_text }}</span></h3>
   <p class="lead">{{ ui.improvements_lead }}{% if flips.note %} {{ flips.note }}{% endif %}</p>
   <details class="more">
     <summary>{{ ui.show_all }} ({{ flips.cards | length }})</summary>

@@ -30,7 +30,7 @@ TEMPLATE = """\
       <tr>
         <th scope="row">{{ row.metric_label }}</th>
         <td class="words"><bdi>{{ row.scope_label }}</bdi></td>
-        <td>{{ "{:,}".format(row.n) }}</td>
+        <td>{{ row.n_text }}</td>
         <td>{{ m.number(row.difference) }}</td>
         <td>{{ row.margin }}</td>
         <td>{{ row.p_noninferior }}</td>

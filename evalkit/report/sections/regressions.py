@@ -13,7 +13,7 @@ OPEN = 20
 TEMPLATE = """\
 {% import "macros.html.j2" as m %}
 <section id="{{ block.key }}-regressions">
-  <h3>{{ ui.regressions }} <span class="count">{{ "{:,}".format(flips.total) }}</span></h3>
+  <h3>{{ ui.regressions }} <span class="count">{{ flips.total_text }}</span></h3>
   <p class="lead">{{ ui.regressions_lead }}{% if flips.note %} {{ flips.note }}{% endif %}</p>
   {% if not flips.cards %}<p class="fine">{{ ui.none_found }}</p>{% endif %}
   {% for card in flips.cards[:opened] %}{{ m.sample(card, ui, open=true) }}{% endfor %}
