@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from evalkit.report.markdown import escaped
 from tests.cli.conftest import Refused, Run
 from tests.cli.test_noise import Wavering, result
 from tests.quiz import HEAD, answers, question, script, write_quiz
@@ -55,7 +56,7 @@ def test_pass_at_k_of_both_arms_in_every_form(evalkit: Run, tmp_path: Path) -> N
     assert "pass@3: 100.0%" in evalkit("report", "out").out
     page = (tmp_path / "out" / "report.html").read_text(encoding="utf-8")
     assert "Chen et al. 2021" in page
-    assert "| pass&#64;3 | 40 |" in (tmp_path / "out" / "report.md").read_text("utf-8")
+    assert f"| {escaped('pass@3')} | 40 |" in (tmp_path / "out" / "report.md").read_text("utf-8")
     assert "at temperature 0" not in ended.err
 
     scored = evalkit("score", "out/runs/" + ended.json["baseline"], "--pass-at", "2", "--json")
