@@ -1,196 +1,210 @@
-"""Short texts that must keep to a sheet of facts.
+"""Long texts that must keep to a sheet of facts, and answers drawn from long inputs.
 
-Target:
+Target of a text (`kind: sheet`, or no kind in the written-down taskset):
 
 - `facts`: each with `name` and `values` (any of them shows that the fact was kept), and
-  optionally what contradicts it: `number` with `before` or `after` (another number before
-  "rooms", after "built in"), `person` (a given name: another family name behind it),
-  `rivals` (names that would stand in its place), `contradictions` (phrases).
+  optionally what contradicts it: `number` or, for a name, `others` (names the prompt has for
+  other things) with cues `before` or `after` (another number before "rooms", after "built
+  in"; another name after "founded by"), `is: person` (then also an unknown full name there),
+  `person` (a given name: another family name behind it), `rivals` (names that would stand in
+  its place anywhere), `contradictions` (phrases). A fact with `asked: false` need not be
+  stated.
 - `required`: how many of the facts must be kept.
 - `allowed`: numbers beside those in the prompt that may be written (none by default).
+- `open`: slots that the writer fills, each with `name`, cues and perhaps `most`: any number up
+  to that, but one only.
+- `length`: `least` and `most`, in words (characters in Chinese).
+- `names`: whether names that the prompt does not hold are inventions.
+- `aside`: names of other things; a sentence about one of them says nothing of the facts.
 
-A text contradicts the sheet when a fact is contradicted, or when it holds a number, a
-weekday or a month that stands nowhere in the prompt. Then it is incorrect and a
-hallucination; else it is correct when enough facts are kept, and abstained when it says
-too little to be judged. English number words up to ten, ranks ("19th") and numbers of list
-items are no claims; in Chinese only digits are.
+A text contradicts the sheet when a fact is contradicted, or when it holds a number, a date
+or (with `names`) a name that neither stands in the prompt nor follows from it; it
+contradicts itself when an open slot has two values. Then it is incorrect and a
+hallucination. Else it is correct when enough facts are kept and it has half the length, and
+abstained when it says too little to be judged.
+
+The value of a text of `kind: sheet` has two halves, so that whatever is correct is worth more
+than whatever is not: one half for being correct, and the other by degree. The degree is F1@K
+(Wei et al. 2024, "Long-form factuality in large language models"): with S of the K facts that
+were asked kept, and N false statements, the harmonic mean of S / (S + N) and S / K; times the
+share of the least length that is reached, or of the text that its greatest length (and a
+quarter) allows. Without a kind the value is 1 when correct, else 0.
+
+Target of answers (`kind: answers`): `questions`, each with `values`, and `number` or
+`rivals`, or `unknown: true` where the input does not say. An answer that asserts something
+false makes the reply incorrect and a hallucination, one that is missing or declines makes it
+abstained. The value is one half when all are right, and half the share of right ones.
 """
 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 from evalkit.scoring.base import SCORERS, Judgement
-from evalkit.scoring.number_folding import fold_numbers
-from evalkit.scoring.number_words import find_number_words
-from evalkit.scoring.numbers import Number, find_numbers, parse_number
-from evalkit.scoring.text import QUOTES, clip, contains_any, find_phrase, normalise
-from evalkit.types import Flag, Language, Outcome, Sample
+from evalkit.scoring.longform_answers import read_answers
+from evalkit.scoring.longform_claims import contradictions, kept, stated_numbers
+from evalkit.scoring.longform_inventions import (
+    Known,
+    invented_days,
+    invented_numbers,
+)
+from evalkit.scoring.longform_names import invented_names, mixed_names
+from evalkit.scoring.longform_text import HEDGE, Body, Finding, describe, measure, part_of
+from evalkit.scoring.numbers import Number, parse_number
+from evalkit.types import Flag, Outcome, Sample
 
-_FULL_HOUR = re.compile(r"(?<=[0-9]):00(?![0-9])")
-_SMALL = 10
-_ROUND_WORDS = frozenset({"hundred", "thousand", "million"})
-_NEGATION = re.compile(
-    r"(?:\b(?:not|never|no|without|than)|n't|不|没|没有|并非)(?: be| is| an?)? ?$"
+_TOO_LONG = 1.25
+_HALF = 0.5
+_AGE_OF_A_THING = re.compile(
+    r"[ -]years?[ -]old (?:[a-z]+ )?(?:building|house|home|institution|museum|hotel|library|theater"
+    r"|theatre|school|orchard|bakery|observatory|tree|tradition|walls?|landmark|place|story|history)"
 )
-_WEEKDAYS_EN = re.compile(r"\b(Mon|Tues|Wednes|Thurs|Fri|Satur|Sun)days?\b")
-_WEEKDAYS_ZH = re.compile(r"(?:星期|周|礼拜)([一二三四五六日天])")
-_MONTHS_EN = re.compile(
-    r"\b(January|February|April|June|July|September|October|November|December)\b"
-    r"|\b(?:in|of|since|until|by|early|late|every|this|next|last|[0-9]{1,2}) (March|May|August)\b"
-)
-_MONTHS_ZH = re.compile(
-    r"(?<![0-9个一二三四五六七八九十])([0-9]{1,2}|十[一二]?|[一二三四五六七八九])月(?![亮光饼])"
-)
-_ARTICLES = frozenset({"one", "一"})
-_CUE_CHARS = 40
-_MAX_FINDINGS = 5
 
 
 @dataclass(frozen=True, slots=True)
 class LongformScorer:
-    """Checks a text against its sheet: facts kept, contradicted, invented."""
+    """Checks a text against its sheet and itself: facts kept, contradicted, invented."""
 
     name: str = "longform"
-    version: int = 3
+    version: int = 4
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
-        """Score one text; its value is 1 when it is correct, else 0."""
+        """Score one reply; the head of this module says how."""
         prompt = "\n".join(message.content for message in sample.messages)
-        body = clip(text).translate(QUOTES)
-        facts = sample.target["facts"]
-        numbers = _numbers(body, sample.language)
-        plain = normalise(body)
-        dropped = [fact["name"] for fact in facts if not _kept(fact, plain, numbers)]
-        kept = len(facts) - len(dropped)
-        faults = _faults(sample, prompt, body, numbers)
-        covered = f"{kept} of {len(facts)} facts kept"
-        if dropped:
-            covered += f" (dropped: {', '.join(dropped)})"
-        if faults:
-            shown = "; ".join(faults[:_MAX_FINDINGS])
-            return Judgement(
-                Outcome.INCORRECT, 0.0, None, f"{shown}; {covered}", (Flag.HALLUCINATED,)
-            )
-        if kept < sample.target["required"]:
-            needed = sample.target["required"]
-            return Judgement(Outcome.ABSTAINED, 0.0, None, f"{covered}, {needed} needed")
-        return Judgement(Outcome.CORRECT, 1.0, None, f"{covered}, none contradicted")
+        body = Body.read(text, sample.language)
+        if sample.target.get("kind") == "answers":
+            return _answers(sample, body, prompt)
+        return _text(sample, body, prompt)
 
 
-def _fold(text: str) -> str:
-    return _FULL_HOUR.sub("", fold_numbers(text))
+def _text(sample: Sample, body: Body, prompt: str) -> Judgement:
+    target = sample.target
+    asked = [fact for fact in target["facts"] if fact.get("asked", True)]
+    dropped = [fact["name"] for fact in asked if not kept(fact, body)]
+    stated = len(asked) - len(dropped)
+    findings = _findings(sample, body, prompt)
+    covered = f"{stated} of {len(asked)} facts kept"
+    if dropped:
+        covered += f" (dropped: {', '.join(dropped)})"
+    share, short, size = _length(target, body)
+    degree = _f1(stated, len(asked), len(findings)) * share
+    graded = target.get("kind") == "sheet"
+    if findings:
+        where = Counter(part_of(finding.at, len(body.text)) for finding in findings)
+        counted = f" [early {where['early']}, middle {where['middle']}, late {where['late']}]"
+        explanation = f"{describe(findings, len(body.text))}{counted}; {covered}{size}"
+        value = degree / 2 if graded else 0.0
+        return Judgement(Outcome.INCORRECT, value, None, explanation, (Flag.HALLUCINATED,))
+    needed = target["required"]
+    if stated < needed or short:
+        little = f"{covered}, {needed} needed{size}"
+        return Judgement(Outcome.ABSTAINED, degree / 2 if graded else 0.0, None, little)
+    right = (1 + degree) / 2 if graded else 1.0
+    return Judgement(Outcome.CORRECT, right, None, f"{covered}, none contradicted{size}")
 
 
-def _numbers(text: str, language: Language) -> list[Number]:
-    folded = _fold(text)
-    return find_numbers(folded) + find_number_words(folded, language)
+def _f1(stated: int, asked: int, false: int) -> float:
+    return 2 * stated / (stated + false + asked) if asked else float(not false)
 
 
-def _kept(fact: Mapping[str, Any], plain: str, numbers: list[Number]) -> bool:
-    if contains_any(plain, fact["values"]):
-        return True
-    if "number" not in fact:
-        return False
-    wanted = parse_number(fact["number"])
-    return any(number.value == wanted and not number.marker for number in numbers)
+def _length(target: Mapping[str, Any], body: Body) -> tuple[float, bool, str]:
+    """Return the share of the length that was asked, whether it is far too short, and words."""
+    if "length" not in target:
+        return 1.0, False, ""
+    least, most = target["length"]["least"], target["length"]["most"] * _TOO_LONG
+    long = measure(body.text, body.language)
+    share = min(1.0, long / least, most / long if long else 1.0)
+    unit = "characters" if body.language == "zh" else "words"
+    return share, long < _HALF * least, f"; {long} {unit}, {least} asked"
 
 
-def _faults(sample: Sample, prompt: str, body: str, numbers: list[Number]) -> list[str]:
-    """Return one phrase for each contradiction and invention, without repeats."""
-    plain, plain_prompt = normalise(body), normalise(prompt)
-    folded = _fold(body).casefold()
-    found: list[str] = []
-    for fact in sample.target["facts"]:
-        wrong = [
-            *_wrong_numbers(fact, folded, numbers),
-            *_wrong_people(fact, body, prompt),
-            *_wrong_names(fact, plain, plain_prompt),
+def _findings(sample: Sample, body: Body, prompt: str) -> list[Finding]:
+    """Return each contradiction and invention in the order of the text, without repeats."""
+    target = sample.target
+    lowered = prompt.lower()
+    aside = target.get("aside", ())
+    found = [
+        finding
+        for fact in target["facts"]
+        for finding in contradictions(fact, body, lowered, aside)
+    ]
+    # What is said of a fact is not told again as an invention.
+    seen = {finding.at for finding in found}
+    slots = list(_open_slots(target, body))
+    known = Known.read(
+        prompt,
+        [
+            *map(parse_number, target.get("allowed", ())),
+            *(value for _, values in slots for value in values),
+        ],
+        sample.language,
+        list(target.get("length", {}).values()),
+    )
+    found += [one for slot, values in slots for one in _against_itself(slot, values)]
+    invented = [*invented_numbers(body, known), *invented_days(body, known)]
+    if target.get("names"):
+        people = [
+            name
+            for fact in target["facts"]
+            if fact.get("is") == "person"
+            for name in (fact["values"][0], *fact.get("others", ()))
         ]
-        found.extend(f"{fact['name']} contradicted: {what}" for what in wrong)
-    allowed = {number.value for number in _numbers(prompt, sample.language)}
-    allowed |= {parse_number(value) for value in sample.target.get("allowed", ())}
-    found.extend(
-        f"invented number: {number.text}"
-        for number in numbers
-        if number.value not in allowed and _is_claim(number, sample.language)
-    )
-    known = set(_calendar(prompt, sample.language))
-    found.extend(
-        f"invented date: {name}" for name in _calendar(body, sample.language) if name not in known
-    )
-    return list(dict.fromkeys(found))
+        invented += [*invented_names(body, prompt), *mixed_names(body, people)]
+    found += [finding for finding in invented if finding.at not in seen]
+    ordered = sorted(found, key=lambda finding: finding.at)
+    return list({finding.what: finding for finding in reversed(ordered)}.values())[::-1]
 
 
-def _is_claim(number: Number, language: Language) -> bool:
-    if number.marker or number.ordinal:
-        return False
-    if any(character.isdigit() for character in number.text):
-        return True
-    return language == "en" and number.value > _SMALL and number.text.lower() not in _ROUND_WORDS
+def _open_slots(
+    target: Mapping[str, Any], body: Body
+) -> Iterator[tuple[Mapping[str, Any], dict[Any, Finding]]]:
+    """Yield each slot with the numbers it was given, each where it first stands."""
+    for slot in target.get("open", ()):
+        values: dict[Any, Finding] = {}
+        most = slot.get("most", inf)
+        for number in stated_numbers(slot, body):
+            if number.value > most or _is_of_a_thing(number, body):
+                continue
+            written = number.text.strip()
+            values.setdefault(number.value, Finding(written, body.place(number.start, written)))
+        yield slot, values
 
 
-def _wrong_numbers(fact: Mapping[str, Any], folded: str, numbers: list[Number]) -> Iterator[str]:
-    """Yield other numbers in the place of this one; "one" and 一 may be articles."""
-    if "number" not in fact:
-        return
-    wanted = parse_number(fact["number"])
-    for number in numbers:
-        if number.value == wanted or number.marker or number.text.casefold() in _ARTICLES:
-            continue
-        rest = folded[number.end : number.end + _CUE_CHARS].lstrip(" -")
-        lead = folded[max(0, number.start - _CUE_CHARS) : number.start].rstrip()
-        for cue in fact.get("before", ()):
-            if rest.startswith(cue.casefold()) and _ends_word(rest, len(cue)):
-                yield f"{number.text} {cue}"
-        for cue in fact.get("after", ()):
-            if lead.endswith(cue.casefold()):
-                yield f"{cue} {number.text}"
+def _is_of_a_thing(number: Number, body: Body) -> bool:
+    """Say whether an age is that of a house: by its noun, or since it is rounded."""
+    lead = body.folded[max(0, number.start - 20) : number.start]
+    return bool(_AGE_OF_A_THING.match(body.folded, number.end) or HEDGE.search(lead))
 
 
-def _ends_word(text: str, at: int) -> bool:
-    return at >= len(text) or not (text[at].isascii() and text[at].isalpha())
+def _against_itself(slot: Mapping[str, Any], values: Mapping[Any, Finding]) -> Iterator[Finding]:
+    first, *others = values.values() or [None]
+    for other in others:
+        if first is not None and other is not None:
+            what = f"{slot['name']} contradicts itself: {first.what}, then {other.what}"
+            yield Finding(what, other.at)
 
 
-def _wrong_people(fact: Mapping[str, Any], body: str, prompt: str) -> Iterator[str]:
-    """Yield a given name with a family name that is not the sheet's, headings left out."""
-    if "person" not in fact:
-        return
-    full_name = re.compile(rf"\b{re.escape(fact['person'])} ([A-Z][a-z]+)\b")
-    known = set(re.findall(r"[A-Za-z]+", prompt))
-    for line in body.splitlines():
-        if line.rstrip()[-1:] not in {".", "!", "?", '"', ","}:
-            continue
-        for match in full_name.finditer(line):
-            if match[1] not in known:
-                yield match.group()
-
-
-def _wrong_names(fact: Mapping[str, Any], plain: str, plain_prompt: str) -> Iterator[str]:
-    for phrase in (*fact.get("rivals", ()), *fact.get("contradictions", ())):
-        wanted = normalise(phrase)
-        if next(find_phrase(plain_prompt, wanted), None) is not None:
-            continue
-        for span in find_phrase(plain, wanted):
-            if not _NEGATION.search(plain[max(0, span.start - 20) : span.start]):
-                yield phrase
-                break
-
-
-def _calendar(text: str, language: Language) -> Iterator[str]:
-    """Yield the weekdays and months that a text names, each in one spelling."""
-    for match in (*_WEEKDAYS_EN.finditer(text), *_MONTHS_EN.finditer(text)):
-        yield next(group for group in match.groups() if group)
-    if language == "zh":
-        for match in _WEEKDAYS_ZH.finditer(text):
-            yield f"星期{match[1].replace('天', '日')}"
-        for match in _MONTHS_ZH.finditer(text):
-            numeral = match[1]
-            words = find_number_words(numeral, "zh")
-            yield f"{numeral if numeral.isascii() else words[0].value}月"
+def _answers(sample: Sample, body: Body, prompt: str) -> Judgement:
+    answered = read_answers(sample.target["questions"], body, prompt[-2000:])
+    findings = [one.finding for one in answered if one.finding is not None]
+    right = sum(one.reading == "right" for one in answered)
+    half = right / len(answered) / 2
+    told = f"{right} of {len(answered)} answers right"
+    missing = [str(i) for i, one in enumerate(answered, 1) if one.reading == "missing"]
+    if missing:
+        told += f" (not answered: {', '.join(missing)})"
+    answer = " | ".join(one.said for one in answered)
+    if findings:
+        explanation = f"{describe(findings, len(body.text))}; {told}"
+        return Judgement(Outcome.INCORRECT, half, answer, explanation, (Flag.HALLUCINATED,))
+    if missing:
+        return Judgement(Outcome.ABSTAINED, half, answer, told)
+    return Judgement(Outcome.CORRECT, 0.5 + half, answer, told)
 
 
 SCORERS.register("longform")(LongformScorer())

@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
 
-MODULES: tuple[str, ...] = ("code", "facts", "health", "ifeval", "math", "references")
+MODULES: tuple[str, ...] = ("code", "facts", "health", "ifeval", "longform", "math", "references")
 """What there is to measure: each name is a module `agreement_<name>` with `measure`."""
 
 
@@ -32,6 +32,7 @@ class Row:
         precision: The share of what was found here that the verdicts call so too; `None`
             where nothing is found or not.
         recall: The share of what the verdicts call so that was found here.
+        correlation: By coefficient, where degrees are compared and not verdicts.
     """
 
     name: str
@@ -41,6 +42,7 @@ class Row:
     differences: Mapping[str, int] = field(default_factory=dict)
     precision: float | None = None
     recall: float | None = None
+    correlation: Mapping[str, float] | None = None
 
     @property
     def agreement(self) -> float:

@@ -9,8 +9,8 @@ from tests.agreement import MODULES, ROOT, Row, data_dir, measure
 HEAD = """# Scorers against public data
 
 Made by `make agreement`; every line compares evalkit's verdicts with those that others gave to
-the same recorded answers. The data are not part of the project: `EVALKIT_PUBLIC_DATA` names
-their folder.
+the same recorded answers. Where degrees are compared, correlations stand in place of the
+agreement. The data are not part of the project: `EVALKIT_PUBLIC_DATA` names their folder.
 """
 
 
@@ -36,9 +36,11 @@ def section(name: str, rows: list[Row]) -> str:
     for row in rows:
         reasons = "; ".join(f"{reason}: {n}" for reason, n in row.differences.items())
         rates = [_share(row.precision), _share(row.recall)] if rated else []
-        lines.append(
-            _line([row.name, f"{row.n:,}", _share(row.agreement), *rates, reasons or "none"])
-        )
+        agreed = _share(row.agreement)
+        if row.correlation is not None:
+            agreed = ", ".join(f"{name} {value:.2f}" for name, value in row.correlation.items())
+        told = reasons or ("none" if row.correlation is None else "-")
+        lines.append(_line([row.name, f"{row.n:,}", agreed, *rates, told]))
     return "\n".join([*lines, ""])
 
 

@@ -115,6 +115,136 @@ def test_chinese_texts(text: str, expected: str) -> None:
     assert judgement.outcome == expected
 
 
+SHEET = {
+    "kind": "sheet",
+    "facts": [
+        {"name": "city", "values": ["Lisbon"]},
+        {"name": "rooms", "values": ["40"], "number": "40", "before": ["rooms"]},
+        {"name": "owner", "values": ["Peter Novak"], "is": "person", "after": ["owned by"]},
+        {"name": "floors", "values": ["12"], "number": "12", "before": ["floors"], "asked": False},
+    ],
+    "required": 2,
+    "length": {"least": 20, "most": 60},
+    "open": [{"name": "age", "before": ["years old"]}],
+    "names": True,
+}
+WHOLE = "It is in Lisbon. It has 40 rooms. It is owned by Peter Novak."
+FILLER = " Nobody hurries there at all."
+
+
+def graded(text: str) -> Judgement:
+    return SCORER(make_sample(Family.LONGFORM, SHEET, PROMPT), text)
+
+
+def test_a_sheet_is_worth_a_half_and_half_of_f1() -> None:
+    whole = WHOLE + FILLER * 2
+    assert (graded(whole).outcome, graded(whole).value) == (Outcome.CORRECT, 1.0)
+    # S = 3, N = 1, K = 3: precision 3/4, recall 1.
+    assert graded(f"{whole} It has 11 floors.").value == pytest.approx(6 / 7 / 2)
+    # S = 2, N = 0, K = 3.
+    dropped = graded(whole.replace("It is in Lisbon. ", "Well, well, well. "))
+    assert (dropped.outcome, dropped.value) == (Outcome.CORRECT, pytest.approx((1 + 4 / 5) / 2))
+    assert "dropped: city" in dropped.explanation
+    assert graded(FILLER * 6).outcome is Outcome.ABSTAINED
+
+
+def test_a_text_that_is_too_short_or_too_long_is_worth_its_share() -> None:
+    assert graded(WHOLE).value == pytest.approx((1 + 14 / 20) / 2)
+    assert "14 words, 20 asked" in graded(WHOLE).explanation
+    assert graded("Lisbon, 40, Peter Novak.").outcome is Outcome.ABSTAINED
+    long = graded(WHOLE + FILLER * 27)
+    assert (long.outcome, long.value) == (Outcome.CORRECT, pytest.approx((1 + 75 / 149) / 2))
+
+
+def test_the_length_that_is_asked_is_no_number_of_the_text() -> None:
+    assert "invented number: 60" in graded(f"{WHOLE}{FILLER} It has 60 chairs.").explanation
+
+
+def test_a_name_is_told_once_and_found_in_a_cut_line() -> None:
+    cut = (
+        f"{WHOLE} The cook is from Gold Coast. The Gold Coast's sun is hot, and all the birds sing"
+    )
+    assert graded(cut).explanation.count("Gold Coast") == 1
+
+
+def test_the_age_of_the_house_is_not_that_of_the_cook() -> None:
+    text = f"{WHOLE} The cook is 51 years old."
+    assert graded(f"{text} The 50-year-old hotel is fine.").outcome is Outcome.CORRECT
+    assert graded(f"{text} It is more than 50 years old.").outcome is Outcome.CORRECT
+    assert graded(f"{text} It has stood here for 90 winters.").outcome is Outcome.INCORRECT
+
+
+def test_a_second_value_contradicts_the_text_itself() -> None:
+    once = WHOLE + FILLER + " The cook is 51 years old. Yes, 51 years old."
+    assert graded(once).outcome is Outcome.CORRECT
+    twice = graded(once.replace("Yes, 51", "Yes, 52"))
+    assert twice.outcome is Outcome.INCORRECT
+    assert "age contradicts itself: 51, then 52 (late, at 122)" in twice.explanation
+    both = graded(f"{WHOLE} It has 41 rooms.")
+    assert "rooms contradicted: 41 rooms, and 40 elsewhere" in both.explanation
+
+
+@pytest.mark.parametrize(("before", "part"), [(0, "early"), (15, "middle"), (30, "late")])
+def test_findings_tell_where_they_stand(before: int, part: str) -> None:
+    lead = "“It’s ½ past three,” says ① guest.\n" + WHOLE + FILLER * before
+    text = f"{lead} It has 99 rooms.{FILLER * (30 - before)}"
+    explanation = graded(text).explanation
+    assert f"rooms contradicted: 99 rooms, and 40 elsewhere ({part}, at {text.index('99')})" in (
+        explanation
+    )
+    assert f"{part} 1" in explanation
+
+
+QUESTIONS = {
+    "kind": "answers",
+    "questions": [
+        {"name": "who", "values": ["Ida Falk", "Falk"], "rivals": ["Emil Dahl"]},
+        {"name": "rooms", "values": ["40"], "number": "40"},
+        {"name": "street", "values": [], "unknown": True},
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("text", "outcome", "right"),
+    [
+        ("1. Ida Falk\n2. 40 rooms\n3. not stated", "correct", 3),
+        ("**1.** Falk\n**2.** forty\n**3.** The notes do not say.", "correct", 3),
+        ("Answers:\n1) It was Ida Falk, not Emil Dahl.\n2) 40\n3) Unknown", "correct", 3),
+        ("1. Ida Falk\n- she lives there\n2. 40\n3. Not mentioned in the notes", "correct", 3),
+        ("Ida Falk\n40\nnot stated", "correct", 3),
+        ("1. **Who?** Ida Falk\n2. **How many?** 40\n3. **Where?** Not stated.", "correct", 3),
+        ("1. Originally Emil Dahl, but then Ida Falk\n2. 40\n3. n/a", "correct", 3),
+        ("（１）Ida Falk\n（２）第二题是四十\n（３）文中未提及", "correct", 3),
+        ("1. Emil Dahl\n2. 40\n3. not stated", "incorrect", 2),
+        ("1. Ida Falk\n2. 41\n3. not stated", "incorrect", 2),
+        ("1. Ida Falk\n2. 40\n3. Hill Street", "incorrect", 2),
+        ("1. Emil Dahl or Ida Falk\n2. 40\n3. not stated", "incorrect", 2),
+        ("1. Ida Falk\n2. not stated\n3. not stated", "abstained", 2),
+        ("1. Ida Falk\n2. 40", "abstained", 2),
+        ("1. Who is it?\n2. How many?\n3. Where?", "abstained", 0),
+        ("I think that Ida Falk had something to do with it.", "abstained", 1),
+        ("第1题：Ida Falk\n第2题：四十\n第3题：未提及", "correct", 3),
+    ],
+)
+def test_answers_are_read_one_by_one(text: str, outcome: str, right: int) -> None:
+    language: Language = "zh" if "第" in text else "en"
+    sample = make_sample(Family.LONGFORM, QUESTIONS, "Answer.", language)
+    judgement = SCORER(sample, text)
+    value = (right / 3 + (outcome == "correct")) / 2
+    assert (judgement.outcome, judgement.value) == (outcome, pytest.approx(value)), judgement
+    assert (Flag.HALLUCINATED in judgement.flags) == (outcome == "incorrect")
+
+
+@pytest.mark.parametrize("unit", ["1. 40\n", "Ida Falk ", "not ", "Peter Novak owned by ", "周一"])
+def test_a_megabyte_of_answers_and_graded_text_does_no_harm(unit: str) -> None:
+    text = unit * (1_000_000 // len(unit))
+    for target in (QUESTIONS, SHEET):
+        for language in ("en", "zh"):
+            sample = make_sample(Family.LONGFORM, target, PROMPT, language)
+            assert SCORER(sample, text).value is not None
+
+
 @given(st.text(st.characters()), st.sampled_from(["en", "zh"]))
 def test_no_text_raises(text: str, language: Language) -> None:
     assert judge(text, language=language).outcome is not None

@@ -63,6 +63,7 @@ GENERATORS: Registry[Generator] = Registry(
         "code": "evalkit.tasksets.generators.code.stream",
         "facts": "evalkit.tasksets.generators.facts.stream",
         "instructions": "evalkit.tasksets.generators.instructions.stream",
+        "longform": "evalkit.tasksets.generators.longform.stream",
         "math": "evalkit.tasksets.generators.math.stream",
     },
 )

@@ -28,7 +28,7 @@ def check_reviewed(
         again = [
             {
                 "language": made.language,
-                "prompt": made.draft.messages[0].content,
+                "prompt": "\n".join(message.content for message in made.draft.messages),
                 "target": as_kept(made.draft.target),
                 "level": made.draft.level,
             }

@@ -13,7 +13,7 @@ from evalkit.errors import TasksetError
 from evalkit.tasksets.catalogue import Size, load_taskset, select
 from evalkit.tasksets.generators.base import GENERATORS, Draft, take
 from evalkit.tasksets.suites import SUITES, shares
-from evalkit.types import Language
+from evalkit.types import Family, Language
 
 
 @GENERATORS.register("toy-sums")
@@ -86,6 +86,13 @@ def test_a_suite_decides_how_many_samples_there_are(tmp_path: Path, suite: Any) 
 def test_without_a_suite_only_what_is_written_down_is_asked() -> None:
     names = {t.name for t in select([], limit=5, seed=0, allow_code=True).tasksets}
     assert names == {"facts", "instructions", "code", "longform", "math"}
+
+
+def test_a_suite_asks_every_family_alike() -> None:
+    made = select([], limit=None, seed=0, allow_code=True, suite="smoke").tasksets
+    assert {(taskset.family, len(taskset.samples)) for taskset in made} == {
+        (family, SUITES["smoke"]) for family in Family
+    }
 
 
 def test_a_full_suite_stays_within_what_generators_promise() -> None:

@@ -1,0 +1,1 @@
+"""Long texts, documents and dialogues about invented places, whose facts are known."""
