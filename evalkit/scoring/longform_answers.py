@@ -39,8 +39,8 @@ _NOT_STATED = re.compile(
 )
 # What these tasks call their input, beside what any passage is called.
 _NOTES = re.compile(
-    r"\b(?:notes?|you|dialogue|conversation|messages?|list) (?:do(?:es)?|did)(?:n't| not) (?:say|state"
-    r"|mention|tell|specify|give|include|contain|provide|indicate)",
+    r"\b(?:notes?|you|dialogue|conversation|messages?|list) (?:do(?:es)?|did)(?:n't| not) (?:say"
+    r"|state|mention|tell|specify|give|include|contain|provide|indicate)",
     re.IGNORECASE,
 )
 
