@@ -27,6 +27,7 @@ ROWS: list[set[str]] = [
         "results",
         "errors",
         "resources",
+        "garbage",
     },
     {"fingerprint", "registry"},
     {"plainkeys", "yamlfile", "policy", "config"},

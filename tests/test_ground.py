@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 from dataclasses import asdict, replace
 from typing import Any
 
@@ -20,6 +21,7 @@ from evalkit.fingerprint import (
     prompt_hash,
     request_fingerprint,
 )
+from evalkit.garbage import rare_collections
 from evalkit.registry import Registry
 from evalkit.resources import resource_dir
 from evalkit.types import Identity, Message, Sampling
@@ -142,3 +144,19 @@ def test_every_error_has_a_documented_exit_code() -> None:
 def test_shipped_data_is_found() -> None:
     assert (resource_dir("tasksets") / "facts" / "taskset.yaml").is_file()
     assert resource_dir("templates").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("before", "within"), [((700, 10, 10), 10_000), ((50_000, 5, 5), 50_000), ((0, 10, 10), 0)]
+)
+def test_the_collector_is_slowed_for_a_while_and_never_against_the_callers_will(
+    before: tuple[int, int, int], within: int
+) -> None:
+    found = gc.get_threshold()
+    try:
+        gc.set_threshold(*before)
+        with rare_collections():
+            assert gc.get_threshold() == (within, *before[1:])
+        assert gc.get_threshold() == before
+    finally:
+        gc.set_threshold(*found)

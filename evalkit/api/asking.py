@@ -13,6 +13,7 @@ from evalkit.collect.interrupts import run_with_signals
 from evalkit.collect.preflight import ProbeRecord
 from evalkit.config import Config
 from evalkit.errors import Interrupted, UsageError
+from evalkit.garbage import rare_collections
 from evalkit.policy import declaration
 from evalkit.stages.arms import resolve_arms
 from evalkit.stages.checking import require_sound
@@ -36,6 +37,7 @@ class Listener:
     on_stage: OnStage = lambda text: None
 
 
+@rare_collections()
 def run(
     target: str,
     config: Config,

@@ -16,6 +16,7 @@ from evalkit.collect.preflight import ProbeRecord
 from evalkit.collect.redaction import Redaction
 from evalkit.config import Config
 from evalkit.errors import UsageError
+from evalkit.garbage import rare_collections
 from evalkit.policy import Policy, declaration
 from evalkit.results import Comparison as Content
 from evalkit.stages.against import Release, Terms, agree, find_release, named_apart
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
 
 
+@rare_collections()
 def compare(
     *targets: str | Path,
     config: Config | Mapping[str, Any] | str | Path | None = None,

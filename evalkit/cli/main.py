@@ -33,6 +33,7 @@ from evalkit.cli.stats import stats
 from evalkit.cli.streams import Output, open_missing_streams
 from evalkit.cli.tasks import tasks
 from evalkit.errors import EvalKitError, ExitCode
+from evalkit.garbage import rare_collections
 
 _EPILOG = """\b
 Exit codes:
@@ -94,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> NoReturn:
     stdout = sys.stdout
     sys.stdout = cast(TextIO, Output(stdout))
     try:
-        code = cli.main(args=words, prog_name="evalkit", standalone_mode=False)
+        with rare_collections():
+            code = cli.main(args=words, prog_name="evalkit", standalone_mode=False)
         sys.stdout.flush()
     except EvalKitError as error:
         code = _fail(words, error.message, error.hint, error.exit_code)
