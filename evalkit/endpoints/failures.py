@@ -121,7 +121,7 @@ def _code(told: Any) -> int | None:
     return found if isinstance(found, int) and 100 <= found <= 599 else None
 
 
-def broken_connection(error: Exception) -> str:
+def broken_connection(error: BaseException) -> str:
     """Return the cause of a connection that failed, in words for people.
 
     aiohttp's own text repeats the address and speaks of TLS where there is none.

@@ -12,13 +12,14 @@ from pathlib import Path
 from evalkit.endpoints.base import EndpointOptions
 from evalkit.endpoints.connection import Connection
 from evalkit.endpoints.credentials import Credentials
+from evalkit.endpoints.deadlines import Deadlines
 from evalkit.endpoints.launch_process import Order, ServerProcess
 from evalkit.endpoints.launch_reasons import Reason, clean, reason_of
 from evalkit.endpoints.launch_settings import LaunchSettings
 from evalkit.endpoints.openai import OpenAIEndpoint
 from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.ports import HOST
-from evalkit.endpoints.transport import Deadlines, Transport
+from evalkit.endpoints.transport import Transport
 from evalkit.endpoints.urls import parse_address
 from evalkit.errors import (
     AuthError,

@@ -15,13 +15,15 @@ from evalkit.endpoints.base import ENDPOINTS, Endpoint, EndpointOptions
 from evalkit.endpoints.completions import FirstToken, make_template
 from evalkit.endpoints.connection import Connection, proxy_refusal
 from evalkit.endpoints.credentials import Credentials
+from evalkit.endpoints.deadlines import Deadlines
 from evalkit.endpoints.failures import error_in_body, failure
+from evalkit.endpoints.http1 import Sink
 from evalkit.endpoints.identity import ModelList, find_identity
 from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.replicas import ReplicatedEndpoint
 from evalkit.endpoints.settings import check_settings
 from evalkit.endpoints.stream import ReplyStream
-from evalkit.endpoints.transport import Answer, Deadlines, Sink, Transport
+from evalkit.endpoints.transport import Answer, Transport
 from evalkit.endpoints.urls import parse_address
 from evalkit.endpoints.wire import (
     chat_payload,

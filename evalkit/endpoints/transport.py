@@ -3,43 +3,21 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import aiohttp
 
 from evalkit.endpoints.connection import Connection, broken_way
 from evalkit.endpoints.credentials import Credentials
+from evalkit.endpoints.deadlines import Deadlines, Watch
+from evalkit.endpoints.direct import KEEP_ALIVE, Direct, can_send
 from evalkit.endpoints.failures import broken_connection
+from evalkit.endpoints.http1 import CutShort, Endless, Late, NotAccepted, Sink
 from evalkit.endpoints.urls import mask_url
 from evalkit.errors import ConnectError, CutBody, EndpointError, ProtocolError, Timeout
 
-Sink = Callable[[bytes], bool]
-"""Takes a part of a body as it comes; says whether the body is complete already."""
-
-# uvicorn, under most engines, drops a connection that was idle for 5 s: a request that is
-# sent at that very moment would be lost.
-_KEEP_ALIVE = 4.0
 _MOST_BYTES = 64 << 20
-_GRACE = 0.5
-
-
-@dataclass(frozen=True, slots=True)
-class Deadlines:
-    """Seconds that an exchange may take.
-
-    Attributes:
-        connect: Until the connection stands: name, TCP and TLS.
-        first_byte: From the start until the first byte of the body. `None`: as long as the
-            whole, because a server that does not stream says nothing before it has finished.
-        idle: Between two parts of the body.
-        total: Everything included.
-    """
-
-    connect: float = 10.0
-    first_byte: float | None = None
-    idle: float = 120.0
-    total: float = 300.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,25 +40,32 @@ class Transport:
         self._deadlines = deadlines
         self._connection = connection
         self._session: aiohttp.ClientSession | None = None
+        self._direct: Direct | None = None
         self._places: dict[str, str] = {}
 
     async def open(self) -> None:
         """Make the session. How many requests are in flight is the caller's matter."""
-        context = self._connection.ssl_context
+        context, headers = self._connection.ssl_context, self._credentials.headers
+        if context is None and self._connection.proxy is None and can_send(headers):
+            self._direct = Direct(headers, self._deadlines.connect, _MOST_BYTES)
+            return
         self._session = aiohttp.ClientSession(
             connector=aiohttp.TCPConnector(
                 limit=0,
-                keepalive_timeout=_KEEP_ALIVE,
+                keepalive_timeout=KEEP_ALIVE,
                 ssl=True if context is None else context,
             ),
             timeout=aiohttp.ClientTimeout(connect=self._deadlines.connect),
-            headers=self._credentials.headers,
+            headers=headers,
             proxy=self._connection.proxy_url,
             cookie_jar=aiohttp.DummyCookieJar(),
         )
 
     async def close(self) -> None:
         """Close every connection."""
+        if self._direct is not None:
+            self._direct.close()
+            self._direct = None
         if self._session is not None:
             await self._session.close()
             self._session = None
@@ -116,14 +101,51 @@ class Transport:
             CutBody: When the body ends early.
             ProtocolError: When the body does not end.
         """
+        watch = Watch(self._deadlines, total, asyncio.get_running_loop().time())
+        if self._direct is not None:
+            answer = await self._directly(self._direct, method, url, data, watch, sink)
+        else:
+            answer = await self._by_session(method, url, data, watch, sink)
+        # A page or an error is told in parts: a secret in it must go before it is cut.
+        if answer.status != 200 or method == "GET":
+            body = self._credentials.scrub_body(answer.body)
+            return Answer(answer.status, answer.headers, body)
+        return answer
+
+    async def _directly(
+        self,
+        direct: Direct,
+        method: str,
+        url: str,
+        data: bytes | None,
+        watch: Watch,
+        sink: Sink | None,
+    ) -> Answer:
+        try:
+            got = await direct.exchange(method, url, data, watch, sink)
+        except NotAccepted as error:
+            raise self._not_accepted(url) from error
+        except Late as error:
+            raise Timeout(f"{self.where(url)} {watch.missed}.") from error
+        except Endless as error:
+            raise _endless(self.where(url)) from error
+        except CutShort as error:
+            raise self._cut(self.where(url), error.__cause__) from error
+        except OSError as error:
+            raise self._unreachable(self.where(url), error) from error
+        return Answer(got.status, got.headers, got.body)
+
+    async def _by_session(
+        self, method: str, url: str, data: bytes | None, watch: Watch, sink: Sink | None
+    ) -> Answer:
         if self._session is None:
             raise RuntimeError("an endpoint is used inside 'async with'")
         where = self.where(url)
-        watch = _Watch(self._deadlines, total)
+        timeout = asyncio.timeout_at(watch.when)
         answer = None
         try:
             async with (
-                watch.timeout,
+                timeout,
                 self._session.request(
                     method,
                     url,
@@ -134,67 +156,45 @@ class Transport:
                 ) as response,
             ):
                 taken = sink if _streams(response) else None
-                body = await _take(response, watch, taken, where)
-                # A page or an error is told in parts: a secret in it must go before it is cut.
-                if response.status != 200 or method == "GET":
-                    body = self._credentials.scrub_body(body)
+                body = await _take(response, timeout, watch, taken, where)
                 answer = Answer(response.status, response.headers, body)
-                await _drain(response, watch)
+                await _drain(response, timeout, watch)
                 return answer
         except aiohttp.ConnectionTimeoutError as error:
-            seconds = self._deadlines.connect
-            raise ConnectError(f"{where} accepts no connection within {seconds:g} s.") from error
+            raise self._not_accepted(url) from error
         except (aiohttp.ClientError, OSError) as error:
             if answer is not None:
                 return answer
+            if isinstance(error, TimeoutError) and timeout.expired():
+                raise Timeout(f"{where} {watch.missed}.") from error
             raise self._broken(where, error, watch) from error
 
-    def _broken(self, where: str, error: Exception, watch: _Watch) -> EndpointError:
-        if isinstance(error, TimeoutError) and watch.timeout.expired():
-            return Timeout(f"{where} {watch.missed}.")
+    def _broken(self, where: str, error: Exception, watch: Watch) -> EndpointError:
         blamed = broken_way(error, where, self._connection.proxy)
         if blamed is not None:
             return blamed
         if isinstance(error, aiohttp.ClientPayloadError):
+            return self._cut(where, None)
+        return self._cut(where, error) if watch.began else self._unreachable(where, error)
+
+    def _not_accepted(self, url: str) -> ConnectError:
+        seconds = self._deadlines.connect
+        return ConnectError(f"{self.where(url)} accepts no connection within {seconds:g} s.")
+
+    def _cut(self, where: str, cause: BaseException | None) -> CutBody:
+        if cause is None:
             return CutBody(f"{where} ended its body early.")
-        reason = self._credentials.scrub(broken_connection(error))
-        if watch.began:
-            return CutBody(f"{where} broke off in the middle of its body: {reason}.")
-        return ConnectError(f"{where} cannot be reached: {reason}.")
+        return CutBody(f"{where} broke off in the middle of its body: {self._reason(cause)}.")
+
+    def _unreachable(self, where: str, error: Exception) -> ConnectError:
+        return ConnectError(f"{where} cannot be reached: {self._reason(error)}.")
+
+    def _reason(self, error: BaseException) -> str:
+        return self._credentials.scrub(broken_connection(error))
 
 
-class _Watch:
-    """The deadline that counts at the moment. It moves as the response comes in."""
-
-    def __init__(self, deadlines: Deadlines, total: float | None) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._idle = deadlines.idle
-        self._total = deadlines.total if total is None else min(total, deadlines.total)
-        now = self._loop.time()
-        self._end = now + self._total
-        self.began = False
-        self.missed = ""
-        first = self._total if deadlines.first_byte is None else deadlines.first_byte
-        when = self._earlier(now + first, f"did not begin to answer within {first:g} s")
-        self.timeout = asyncio.timeout_at(when)
-
-    def rest(self) -> None:
-        """Let the time between two parts of the body begin anew."""
-        when = self._loop.time() + self._idle
-        self.timeout.reschedule(
-            self._earlier(when, f"stopped in the middle of its answer for {self._idle:g} s")
-        )
-
-    def grace(self) -> None:
-        """Give the end of a body that is complete a moment to come."""
-        self.timeout.reschedule(min(self._end, self._loop.time() + _GRACE))
-
-    def _earlier(self, when: float, missed: str) -> float:
-        if when < self._end:
-            self.missed = missed
-            return when
-        self.missed = f"did not answer within {self._total:g} s"
-        return self._end
+def _endless(where: str) -> ProtocolError:
+    return ProtocolError(f"{where} sends a body that does not end.")
 
 
 def _streams(response: aiohttp.ClientResponse) -> bool:
@@ -202,7 +202,11 @@ def _streams(response: aiohttp.ClientResponse) -> bool:
 
 
 async def _take(
-    response: aiohttp.ClientResponse, watch: _Watch, sink: Sink | None, where: str
+    response: aiohttp.ClientResponse,
+    limit: asyncio.Timeout,
+    watch: Watch,
+    sink: Sink | None,
+    where: str,
 ) -> bytes:
     """Return the body, or give it to the sink until that has enough."""
     parts: list[bytes] = []
@@ -210,10 +214,10 @@ async def _take(
     while part := await response.content.readany():
         watch.began = True
         if not response.content.at_eof():
-            watch.rest()
+            limit.reschedule(watch.rest(asyncio.get_running_loop().time()))
         size += len(part)
         if size > _MOST_BYTES:
-            raise ProtocolError(f"{where} sends a body that does not end.")
+            raise _endless(where)
         if sink is None:
             parts.append(part)
         elif sink(part):
@@ -221,12 +225,12 @@ async def _take(
     return b"".join(parts)
 
 
-async def _drain(response: aiohttp.ClientResponse, watch: _Watch) -> None:
+async def _drain(response: aiohttp.ClientResponse, limit: asyncio.Timeout, watch: Watch) -> None:
     """Wait for the end of a body that is complete, so that its connection can be used again.
 
     A server that forgets to end it has answered all the same.
     """
     if not response.content.at_eof():
-        watch.grace()
+        limit.reschedule(watch.grace(asyncio.get_running_loop().time()))
         while await response.content.readany():
             pass

@@ -1,7 +1,7 @@
 """HTTP clients, side by side: CPU of one more request in a bare loop.
 
 They are installed in an environment of their own, whose Python
-`EVALKIT_BENCH_CLIENTS` names; without it only aiohttp is measured.
+`EVALKIT_BENCH_CLIENTS` names; without it only evalkit's own and aiohttp are measured.
 """
 
 from __future__ import annotations
@@ -12,7 +12,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from tests.bench.bare import CLIENTS
+from evalkit import __version__
+from tests.bench.bare import CLIENTS, OWN
 from tests.bench.contestants import Bare
 from tests.bench.meters import median, program
 from tests.bench.tables import Table
@@ -24,23 +25,29 @@ _VERSION = "import sys, importlib.metadata as m; print(m.version(sys.argv[1]))"
 
 
 def measure(_prompts: int | None) -> Table:
-    python = os.environ.get("EVALKIT_BENCH_CLIENTS", sys.executable)
+    others = os.environ.get("EVALKIT_BENCH_CLIENTS", sys.executable)
     rows = []
     with tempfile.TemporaryDirectory() as name, FastServer() as server:
         for client in CLIENTS:
-            version = subprocess.run(
-                [python, "-c", _VERSION, client], capture_output=True, text=True, check=False
-            )
-            if version.returncode:
+            python = sys.executable if client == OWN else others
+            version = __version__ if client == OWN else _version(python, client)
+            if version is None:
                 continue
             bare = Bare("", client=client, python=python)
             cells = [
                 f"{1000 * _cost(bare, Path(name), server.url, connections):.3f}"
                 for connections in CONNECTIONS
             ]
-            rows.append((f"{client} {version.stdout.strip()}", *cells))
+            rows.append((f"{client} {version}", *cells))
     head = ("client", *(f"CPU-ms a request, {n} connections" for n in CONNECTIONS))
     return Table(head, rows)
+
+
+def _version(python: str, client: str) -> str | None:
+    found = subprocess.run(
+        [python, "-c", _VERSION, client], capture_output=True, text=True, check=False
+    )
+    return None if found.returncode else found.stdout.strip()
 
 
 def _cost(bare: Bare, folder: Path, url: str, connections: int) -> float:

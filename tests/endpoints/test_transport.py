@@ -25,6 +25,13 @@ ANSWER = {"choices": [{"message": {"content": "x"}, "finish_reason": "stop"}]}
 BODY = json.dumps(ANSWER).encode()
 
 
+@pytest.fixture(params=["direct", "aiohttp"], autouse=True)
+def _way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Both ways to a server keep the same promises."""
+    if request.param == "aiohttp":
+        monkeypatch.setattr("evalkit.endpoints.transport.can_send", lambda _headers: False)
+
+
 def raw(server: FakeServer | RawServer, **more: Any) -> dict[str, Any]:
     return {"base_url": server.url, "model": "fake", **more}
 
