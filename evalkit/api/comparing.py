@@ -30,6 +30,7 @@ from evalkit.stages.arms import comparison_name, resolve_arms
 from evalkit.stages.checking import check_all, find_confounders, leave_out
 from evalkit.stages.collecting import CollectedRun, collect_arm
 from evalkit.stages.ledger import Ledger, foreseen, subjects_of
+from evalkit.stages.live_scoring import loading
 from evalkit.stages.plan import Plan
 from evalkit.stages.recorded import recorded_run, shared_plan
 from evalkit.stages.redacting import shared_redaction
@@ -39,6 +40,13 @@ from evalkit.stages.tuning import fix_connections
 
 if TYPE_CHECKING:
     from evalkit.stages.comparing import GradedRun
+
+_AT_THE_END = (
+    "evalkit.stages.comparing",
+    "evalkit.stages.grading",
+    "evalkit.stages.writing",
+    "evalkit.report.store",
+)
 
 
 @rare_collections()
@@ -105,6 +113,8 @@ def compare(
     if warning is not None:
         listener.on_stage(warning)
 
+    on_event = loading(listener.on_event, *_AT_THE_END)
+
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         # What is on disk is read first: nothing is asked beside a run that is broken.
         recorded = {arm.name: recorded_run(arm, plan) for arm in arms if arm.recorded is not None}
@@ -133,7 +143,7 @@ def compare(
                 plan,
                 folders[arm.name],
                 fixed.applied(config),
-                on_event=listener.on_event,
+                on_event=on_event,
                 notify=listener.on_stage,
                 stop=stop,
                 fresh=fresh,

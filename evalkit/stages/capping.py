@@ -22,12 +22,14 @@ def capped(
     The preflight tries answers of some length only; a bound above it shows here. Answers that
     fill the context end at numbers that differ with their prompts.
     """
+    cut = [one for one in completions if one.finish_reason == "length"]
+    if len(cut) < _LEAST:
+        return []
     allowed = {request.fingerprint: request.sampling.max_tokens for request in requests}
     ends = Counter(
         tokens
-        for completion in completions
-        if completion.finish_reason == "length"
-        and (tokens := completion.usage.completion_tokens) is not None
+        for completion in cut
+        if (tokens := completion.usage.completion_tokens) is not None
         and tokens + _SLACK < allowed.get(completion.fingerprint, 0)
     )
     tokens, n = max(ends.items(), key=lambda item: (item[1], item[0]), default=(0, 0))

@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from evalkit.config import Config
 from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
 from evalkit.errors import IdentityChanged
 from evalkit.stages.arms import Arm, endpoint_options
+from evalkit.stages.live_scoring import LiveScores, hearing
 from evalkit.stages.opening import opened
 from evalkit.stages.plan import Plan
 from evalkit.stages.probing import OnStage, Watch, probe_options
@@ -55,6 +57,7 @@ class CollectedRun:
         omitted: Sampling fields that were not sent.
         changed: How the endpoint became another one in the middle of the run.
         repeats: What it was asked a second time, to measure its noise floor.
+        live: Scores that were made meanwhile.
     """
 
     arm: str
@@ -68,6 +71,7 @@ class CollectedRun:
     omitted: tuple[str, ...] = ()
     changed: str | None = None
     repeats: Sequence[Request] = ()
+    live: LiveScores | None = None
 
     def deaths(self) -> list[str]:
         """Return why its server died while it was asked, as far as evalkit had started it."""
@@ -181,13 +185,14 @@ async def collect_arm(
             repeats = _repeats(plan, identity, repeat_share, redaction)
             asked = endpoint if redaction is None else quiet(endpoint)
             watch = Watch(asked, identity, record, config)
+            live = None if redaction is not None else LiveScores(plan.tasksets, plan.samples())
             try:
                 summary = await collect(
                     watch.endpoint,
                     requests.spread(repeats),
                     folder,
                     limits=_limits(config),
-                    on_event=lambda event: on_event(arm.name, event),
+                    on_event=hearing(partial(on_event, arm.name), live),
                     stop=stop,
                     keep=keep,
                 )
@@ -209,6 +214,7 @@ async def collect_arm(
         record=kept,
         omitted=omitted,
         repeats=repeats,
+        live=live,
     )
 
 

@@ -153,7 +153,12 @@ def _scored(
         return ((c, _kept_score(run, c, scorers)) for c in run.stream(repeats=True))
     total = len(run.requests) + len(run.repeats)
     return score_all(
-        plan.samples(), run.stream(repeats=True), scorers, total=total, processes=processes
+        plan.samples(),
+        run.stream(repeats=True),
+        scorers,
+        total=total,
+        processes=processes,
+        live=run.live,
     )
 
 

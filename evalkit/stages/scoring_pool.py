@@ -24,9 +24,11 @@ from itertools import islice
 from evalkit.errors import ScoringError
 from evalkit.scoring.base import Scorer
 from evalkit.scoring.judging import judge_all
+from evalkit.stages.live_scoring import LiveScores, joined
 from evalkit.types import Completion, Sample, Score
 
 Scored = tuple[Completion, Score]
+Begun = tuple[Completion, Score | None]
 _FIRST = 100
 _CHUNK = 64
 _AHEAD = 2
@@ -40,6 +42,7 @@ def score_all(
     *,
     total: int,
     processes: int | None = None,
+    live: LiveScores | None = None,
 ) -> Iterator[Scored]:
     """Score completions in their order; memory holds a few chunks.
 
@@ -50,24 +53,30 @@ def score_all(
         total: About how many there are.
         processes: At most so many score at once; by default one a processor. With 1 nothing
             is started.
+        live: Scores that were made already.
 
     Raises:
         ScoringError: For a completion of a sample that is not among `samples`, or when a
             worker dies.
     """
     processes = processes or len(os.sched_getaffinity(0))
-    stream = iter(completions)
-    started, done = time.monotonic(), 0
+    stream = joined(iter(completions), live.scores() if live is not None else iter(()))
+    left = total - (live.n if live is not None else 0)
     if processes > 1 and all(map(_ours, scorers.values())):
-        for completion in islice(stream, _FIRST):
-            yield completion, _score(samples, [completion], scorers)[0]
-            done += 1
-        pace = (time.monotonic() - started) / max(1, done)
-        if pace * (total - done) > _WORTH_SECONDS:
+        spent, done = 0.0, 0
+        for completion, known in stream:
+            clock = time.monotonic()
+            score = known or _score(samples, [completion], scorers)[0]
+            if known is None:
+                spent, done = spent + time.monotonic() - clock, done + 1
+            yield completion, score
+            if done == _FIRST:
+                break
+        if spent / max(1, done) * (left - done) > _WORTH_SECONDS:
             yield from _in_workers(samples, stream, scorers, processes)
             return
-    for completion in stream:
-        yield completion, _score(samples, [completion], scorers)[0]
+    for completion, known in stream:
+        yield completion, known or _score(samples, [completion], scorers)[0]
 
 
 def _ours(scorer: Scorer) -> bool:
@@ -85,23 +94,26 @@ def _score(
 
 def _in_workers(
     samples: Mapping[tuple[str, str], Sample],
-    stream: Iterator[Completion],
+    stream: Iterator[Begun],
     scorers: Mapping[str, Scorer],
     processes: int,
 ) -> Iterator[Scored]:
-    waiting: deque[tuple[list[Completion], Future[list[Score]]]] = deque()
+    waiting: deque[tuple[list[Begun], Future[list[Score]] | None]] = deque()
     with _workers(scorers, processes) as submit:
         while chunk := list(islice(stream, _CHUNK)):
-            waiting.append((chunk, submit(_with_samples(samples, chunk))))
+            unknown = [completion for completion, known in chunk if known is None]
+            work = submit(_with_samples(samples, unknown)) if unknown else None
+            waiting.append((chunk, work))
             if len(waiting) > processes * _AHEAD:
                 yield from _finished(waiting)
         while waiting:
             yield from _finished(waiting)
 
 
-def _finished(waiting: deque[tuple[list[Completion], Future[list[Score]]]]) -> Iterator[Scored]:
-    chunk, scores = waiting.popleft()
-    yield from zip(chunk, scores.result(), strict=True)
+def _finished(waiting: deque[tuple[list[Begun], Future[list[Score]] | None]]) -> Iterator[Scored]:
+    chunk, future = waiting.popleft()
+    made = iter(() if future is None else future.result())
+    return ((completion, known or next(made)) for completion, known in chunk)
 
 
 def _with_samples(
@@ -121,18 +133,22 @@ def _workers(
     """Start workers, each with a thread of its own that speaks to it; end them all."""
     mine = threading.local()
     started: list[subprocess.Popen[bytes]] = []
+    starting, over = threading.Lock(), threading.Event()
 
     def start() -> None:
         # A session of its own: Ctrl-C on the terminal is for the one who scores.
-        mine.worker = subprocess.Popen(
-            [sys.executable, "-m", "evalkit.scoring.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            start_new_session=True,
-            env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-        )
-        started.append(mine.worker)
-        pickle.dump(dict(scorers), mine.worker.stdin)
+        with starting:
+            if over.is_set():
+                return
+            mine.worker = subprocess.Popen(
+                [sys.executable, "-m", "evalkit.scoring.worker"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                start_new_session=True,
+                env={**os.environ, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            )
+            started.append(mine.worker)
+            pickle.dump(dict(scorers), mine.worker.stdin)
 
     def ask(work: Work) -> list[Score]:
         try:
@@ -153,6 +169,8 @@ def _workers(
             yield lambda work: pool.submit(ask, work)
         finally:
             pool.shutdown(wait=False, cancel_futures=True)
+            with starting:
+                over.set()
             for worker in started:
                 worker.kill()
                 worker.communicate()

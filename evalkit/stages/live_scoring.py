@@ -1,0 +1,198 @@
+"""Scoring while an endpoint still answers, between two answers.
+
+Only what rules score at once, and only answers of some length: the rest is scored at the end,
+as all of it is without this. The journal stays what scores are made from; these are the same
+ones, made before it is read, and forgotten with the process.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import importlib
+import threading
+import time
+import zlib
+from collections import Counter, deque
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, Final
+
+import orjson
+
+from evalkit.collect.events import Completed, Event, Finished
+from evalkit.collect.records import decode_score
+from evalkit.types import Completion, Sample, Score, Taskset
+
+OnEvent = Callable[[str, Event], None]
+_QUICK: Final = frozenset({"facts", "choice", "instructions", "longform", "math", "references"})
+_LONGEST_TEXT = 20_000
+_WAITING = 512
+_CHUNK = 256
+_MOST_BYTES = 64 << 20
+# Of those that wait, one in so many is scored in a turn of the event loop, as long as it takes
+# no longer than this. A taskset whose answers take longer one by one is left to the end.
+_SHARE, _TURN_SECONDS = 4, 0.002
+_SLOW_SECONDS, _SLOW_TIMES = 0.005, 5
+
+
+class LiveScores:
+    """The scores of one run, as far as they were made while it went on."""
+
+    def __init__(self, tasksets: tuple[Taskset, ...], samples: Mapping[tuple[str, str], Sample]):
+        self._samples = samples
+        self._scorers = {t.name: t.scorer for t in tasksets if t.scorer in _QUICK}
+        self._judge: Callable[[Completion], Score] | None = None
+        self._waiting: deque[Completion] = deque()
+        self._scores: list[Score] = []
+        self._packed: list[bytes] = []
+        self._bytes = 0
+        self._slow: Counter[str] = Counter()
+        self._loading = self._running = False
+        self.n = 0
+
+    def load(self) -> None:
+        """Import scorers, which takes long: beside the event loop."""
+        self._loading = True
+        from evalkit.scoring.base import SCORERS
+        from evalkit.scoring.judging import judge
+
+        scorers = {name: SCORERS.get(scorer) for name, scorer in self._scorers.items()}
+
+        def score(completion: Completion) -> Score:
+            key = (completion.taskset, completion.sample_id)
+            return judge(self._samples[key], completion, scorers[completion.taskset])
+
+        self._judge = score
+
+    def take(self, completion: Completion) -> None:
+        """Score an answer soon, on the event loop; or not at all, when there is no time.
+
+        Answers must come in the order in which they are journaled.
+        """
+        if not self._loading:
+            # At the first answer: a key that is refused costs none of this.
+            self._loading = True
+            threading.Thread(target=self.load, name="evalkit-load").start()
+        if not self._fit(completion):
+            return
+        self._waiting.append(completion)
+        if not self._running and self._judge is not None:
+            self._running = True
+            asyncio.get_running_loop().call_soon(self._step)
+
+    def end(self) -> None:
+        """Leave what still waits to the end."""
+        self._waiting.clear()
+        self._pack()
+        self._samples = {}
+
+    def scores(self) -> Iterator[Score]:
+        """Yield the scores in the order of the answers."""
+        for packed in self._packed:
+            for data in orjson.loads(zlib.decompress(packed)):
+                yield decode_score(data)
+
+    def _fit(self, completion: Completion) -> bool:
+        text, taskset = completion.text or "", completion.taskset
+        if taskset not in self._scorers or self._slow[taskset] >= _SLOW_TIMES:
+            return False
+        # A formula is compared in a process of its own, which may take its time.
+        sample = self._samples[taskset, completion.sample_id]
+        if len(self._waiting) >= _WAITING or "expression" in sample.target:
+            return False
+        fits = len(text) <= _LONGEST_TEXT and self._bytes < _MOST_BYTES
+        return fits and _is_unicode(text)
+
+    def _step(self) -> None:
+        """Score some answers, and come back after whatever else the loop has to do.
+
+        One where the loop has time, more the more of them wait: where it has none, they come
+        as quickly as they are scored.
+        """
+        if not self._waiting or self._judge is None:
+            self._running = False
+            return
+        begun = clock = time.thread_time()
+        for _ in range(1 + len(self._waiting) // _SHARE):
+            completion = self._waiting.popleft()
+            self._scores.append(self._judge(completion))
+            now = time.thread_time()
+            self._slow[completion.taskset] += now - clock > _SLOW_SECONDS
+            clock = now
+            if now - begun > _TURN_SECONDS:
+                break
+        if len(self._scores) >= _CHUNK:
+            self._pack()
+        asyncio.get_running_loop().call_soon(self._step)
+
+    def _pack(self) -> None:
+        self._packed.append(zlib.compress(orjson.dumps(self._scores), 1))
+        self._bytes += len(self._packed[-1])
+        self.n += len(self._scores)
+        self._scores.clear()
+
+
+def _is_unicode(text: str) -> bool:
+    """Whether the journal holds this text as it is: it can hold no lone surrogate."""
+    try:
+        return text.isascii() or bool(text.encode())
+    except UnicodeEncodeError:
+        return False
+
+
+def hearing(tell: Callable[[Event], None], live: LiveScores | None) -> Callable[[Event], None]:
+    """Return who is told of events, so that answers are scored too where there is time."""
+    if live is None:
+        return tell
+
+    def hear(event: Event) -> None:
+        tell(event)
+        if isinstance(event, Completed):
+            live.take(event.completion)
+        elif isinstance(event, Finished):
+            live.end()
+
+    return hear
+
+
+def loading(tell: OnEvent, *modules: str) -> OnEvent:
+    """Return who is told of events, so that modules are imported after the first answer.
+
+    Their import takes as long as some comparisons: an endpoint that answers leaves the time.
+    """
+    begun = False
+
+    def load() -> None:
+        for module in modules:
+            importlib.import_module(module)
+
+    def hear(arm: str, event: Event) -> None:
+        nonlocal begun
+        tell(arm, event)
+        if not begun and isinstance(event, Completed):
+            begun = True
+            threading.Thread(target=load, name="evalkit-load").start()
+
+    return hear
+
+
+Key = tuple[Any, ...]
+
+
+def joined(
+    completions: Iterator[Completion], scores: Iterator[Score]
+) -> Iterator[tuple[Completion, Score | None]]:
+    """Yield each completion with its score, where there is one among these.
+
+    Args:
+        completions: In the order of the journal.
+        scores: Of some of them, in the same order but for a few.
+    """
+    ahead: dict[Key, Score] = {}
+    for completion in completions:
+        while len(ahead) < _WAITING and (score := next(scores, None)) is not None:
+            ahead[_key(score)] = score
+        yield completion, ahead.pop(_key(completion), None)
+
+
+def _key(of: Completion | Score) -> Key:
+    return of.fingerprint, of.taskset, of.sample_id, of.epoch
