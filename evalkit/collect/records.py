@@ -24,6 +24,9 @@ from evalkit.types import (
 )
 
 _NAMES = ("fingerprint", "prompt_hash", "sample_id", "taskset")
+_STATUSES = {status.value: status for status in ScoreStatus}
+_OUTCOMES = {outcome.value: outcome for outcome in Outcome}
+_FLAGS = {flag.value: flag for flag in Flag}
 _TEXTS = ("text", "reasoning", "finish_reason")
 
 
@@ -80,22 +83,18 @@ def _logprobs(data: Any) -> Logprobs | None:
     )
 
 
-def decode_score(data: Mapping[str, Any]) -> Score:
-    """Read a score from JSON.
+def decode_score(data: dict[str, Any]) -> Score:
+    """Read a score from JSON, which is used up.
 
     Raises:
-        ValueError: For an outcome, status or flag that is none; `KeyError` and `TypeError`
-            for missing and unknown fields.
+        KeyError: For an outcome, status or flag that is none, and for one that is missing.
+        TypeError: For missing and unknown fields.
     """
-    outcome = data["outcome"]
-    return Score(
-        **{
-            **data,
-            "status": ScoreStatus(data["status"]),
-            "outcome": None if outcome is None else Outcome(outcome),
-            "flags": tuple(Flag(flag) for flag in data["flags"]),
-        }
-    )
+    data["status"] = _STATUSES[data["status"]]
+    if data["outcome"] is not None:
+        data["outcome"] = _OUTCOMES[data["outcome"]]
+    data["flags"] = tuple([_FLAGS[flag] for flag in data["flags"]])
+    return Score(**data)
 
 
 def _redacted(data: Mapping[str, Any] | None) -> Redacted | None:

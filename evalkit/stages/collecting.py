@@ -24,7 +24,12 @@ from evalkit.collect.header import (
 from evalkit.collect.journal import RunFolder, open_run
 from evalkit.collect.preflight import ProbeRecord, probe, read_record
 from evalkit.collect.redaction import Redaction, quiet, recorded_redaction
-from evalkit.collect.requests import Requests, build_repeats, build_requests
+from evalkit.collect.requests import (
+    Requests,
+    build_repeats,
+    build_requests,
+    fingerprints_of,
+)
 from evalkit.collect.runner import collect
 from evalkit.config import Config
 from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
@@ -83,9 +88,9 @@ class CollectedRun:
         Args:
             repeats: Also those of what was asked a second time (epoch `REPEAT_EPOCH`).
         """
-        wanted = {request.fingerprint for request in self.requests}
+        wanted = set(fingerprints_of(self.requests))
         if repeats:
-            wanted |= {request.fingerprint for request in self.repeats}
+            wanted.update(fingerprints_of(self.repeats))
         return self.folder.completions(wanted)
 
     def completions(self) -> list[Completion]:
@@ -271,7 +276,7 @@ def _redaction_record(plan: Plan, redaction: Redaction | None) -> dict[str, Any]
 def unanswered(run: CollectedRun, completions: Iterable[Completion]) -> int:
     """Count requests that came to no end at all: an interrupted run has some."""
     done = {completion.fingerprint for completion in completions}
-    return sum(request.fingerprint not in done for request in run.requests)
+    return sum(fingerprint not in done for fingerprint in fingerprints_of(run.requests))
 
 
 def _finished(
@@ -291,10 +296,10 @@ def _finished(
         "redaction"
     ) != _redaction_record(plan, redaction).get("redaction"):
         return None
-    requests = tuple(_requests(plan, identity, redaction))
-    repeats = tuple(_repeats(plan, identity, repeat_share, redaction))
+    requests = _requests(plan, identity, redaction)
+    repeats = _repeats(plan, identity, repeat_share, redaction)
     answered = folder.answered()
-    if not all(request.fingerprint in answered for request in (*requests, *repeats)):
+    if not answered.issuperset(requests.spread(repeats).fingerprints()):
         return None
     return CollectedRun(
         endpoint.name,
