@@ -17,7 +17,7 @@ ROOT = Path(__file__).parents[2]
 class Spent:
     """CPU seconds (user and system, all threads), wall seconds, and the peak of RSS in KB.
 
-    The kernel adds in a program's ended children; none of the measured ones has any.
+    The kernel adds in a program's ended children, as processes that score.
     """
 
     cpu: float
