@@ -33,17 +33,38 @@ class Margins(Checked):
     families: dict[Family, Annotated[float, Field(gt=0, lt=100)]] = Field(default_factory=dict)
 
 
+class FalseAnswers(Checked):
+    """How a judge did at telling answers that assert something false from all others.
+
+    `sensitivity` is the share of the former that it finds, `specificity` the share of the
+    others that it does not call so.
+    """
+
+    sensitivity: float = Field(ge=0, le=1)
+    specificity: float = Field(ge=0, le=1)
+    n_false: int = Field(ge=1)
+    n_other: int = Field(ge=1)
+
+
 class Judge(Checked):
     """How a model that judges answers did on answers that people labelled.
 
     `sensitivity` is the share of right answers that it calls right, `specificity` the share
     of wrong ones that it calls wrong; both as fractions.
+
+    Attributes:
+        hallucination: The same for answers that assert something false, which corrects the
+            hallucination rate; without it that of accuracy does.
+        judge: Mark of judge, rubric and sampling that this is a calibration of; without it,
+            it is taken to be one of whatever judges.
     """
 
     sensitivity: float = Field(ge=0, le=1)
     specificity: float = Field(ge=0, le=1)
     n_right: int = Field(ge=1)
     n_wrong: int = Field(ge=1)
+    hallucination: FalseAnswers | None = None
+    judge: str | None = None
 
 
 class Policy(Checked):

@@ -21,6 +21,7 @@ from evalkit.parts import SliceResult as SliceResult
 from evalkit.passrates import PassAtK
 from evalkit.releases import Against as Against
 from evalkit.reviews import Review
+from evalkit.rulings import JudgeInfo as JudgeInfo
 from evalkit.rulings import Look as Look
 from evalkit.rulings import PolicyReading as PolicyReading
 from evalkit.rulings import ReasonCode as ReasonCode
@@ -392,3 +393,4 @@ class Comparison:
     timing: tuple[ArmTiming, ...]
     redacted: bool = False
     against: Against | None = None
+    judge: JudgeInfo | None = None

@@ -1,4 +1,4 @@
-"""The answer for one candidate: verdict and reasons, its look, and what other policies say."""
+"""The answer for one candidate: verdict and reasons, its look, other policies, and the judge."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
+
+from evalkit.estimates import Estimate
 
 
 class VerdictState(StrEnum):
@@ -73,3 +75,34 @@ class PolicyReading:
     verdict: Verdict | None
     changes: Mapping[str, tuple[Any, Any]]
     gates: bool
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeInfo:
+    """The model that judged answers where no rule did.
+
+    Attributes:
+        identity: What it was found to be.
+        mark: Hash of identity, rubric and sampling: what a calibration is of.
+        sampling: How it was asked.
+        tasksets: Those that it decided.
+        answers: Different answers that it was asked about.
+        agreement: Share of those asked twice, in another order, on which it agreed with
+            itself; `None` where none was.
+        failures: By arm: why answers have no verdict, with counts.
+        judges_itself: Arms that are the very endpoint that judged.
+    """
+
+    endpoint: str
+    label: str
+    identity: Mapping[str, Any]
+    mark: str
+    rubric: str
+    rubric_version: int
+    rubric_hash: str
+    sampling: Mapping[str, Any]
+    tasksets: tuple[str, ...]
+    answers: int
+    agreement: Estimate | None
+    failures: Mapping[str, Mapping[str, int]]
+    judges_itself: tuple[str, ...] = ()

@@ -54,6 +54,7 @@ def decide_pairs(
     *,
     confounders: Sequence[ReasonCode] = (),
     drawing: Drawing = ALL_AT_ONCE,
+    judged: Mapping[str, str] | None = None,
 ) -> Decision:
     """Test every metric and decide: the whole rule, and nothing that is only for readers.
 
@@ -64,6 +65,7 @@ def decide_pairs(
         confounders: Reasons found elsewhere why nothing may be decided: arms that differ in
             more than the quantization, a look beyond the plan.
         drawing: In which stage and order the prompts were asked.
+        judged: Tasksets that a judge decided, with the mark of the judge.
     """
     abstaining = _abstaining(tasksets)
     by_family = _by_family(pairing.pairs, tasksets)
@@ -78,7 +80,7 @@ def decide_pairs(
     invalid = (
         *confounders,
         *invalid_because(pairing, metrics, policy),
-        *weak_judges(tasksets, policy),
+        *weak_judges(tasksets, policy, judged),
     )
     verdict = decide(metrics, invalid)
     due = stage_two_due(metrics, tasksets, policy, drawing)
@@ -97,6 +99,7 @@ def compare_pairs(
     drawing: Drawing = ALL_AT_ONCE,
     temperature: float = 0.0,
     repeats: Mapping[Key, Answer] | None = None,
+    judged: Mapping[str, str] | None = None,
 ) -> CandidateResult:
     """Estimate, test and decide.
 
@@ -109,10 +112,14 @@ def compare_pairs(
         drawing: As for `decide_pairs`.
         temperature: That both arms were sampled at: remedies depend on it.
         repeats: What the baseline answered when it was asked again (see `noise`).
+        judged: As for `decide_pairs`.
     """
     abstaining = _abstaining(tasksets)
     by_family = _by_family(pairing.pairs, tasksets)
-    decision = decide_pairs(pairing, tasksets, policy, confounders=confounders, drawing=drawing)
+    decision = decide_pairs(
+        pairing, tasksets, policy, confounders=confounders, drawing=drawing, judged=judged
+    )
+    by_judge = {*policy.judges, *(judged or ())}
     found: dict[tuple[MetricName, str], MetricResult] = {
         (result.metric, result.scope): result for result in decision.metrics
     }
@@ -126,7 +133,7 @@ def compare_pairs(
             hallucination=found.get(("hallucination", name)),
         )
 
-    views, left_out = sample_views(pairing.pairs, judged=policy.judges)
+    views, left_out = sample_views(pairing.pairs, judged=by_judge)
     result = CandidateResult(
         endpoint=endpoint,
         verdict=decision.verdict,
@@ -135,7 +142,7 @@ def compare_pairs(
         degenerate=found["degenerate", POOLED],
         exclusions=pairing.counts(),
         threats=(*_threats(pairing), *_judged(tasksets, policy)),
-        causes=causes_by_family(pairing.pairs, policy.judges),
+        causes=causes_by_family(pairing.pairs, by_judge),
         samples=views,
         samples_left_out=left_out,
         reruns=find_reruns(pairing.pairs),

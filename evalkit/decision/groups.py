@@ -33,11 +33,15 @@ def group_tables(
     ]
 
 
-def calibration_of(taskset: str, policy: Policy) -> JudgeCalibration | None:
+def calibration_of(
+    taskset: str, policy: Policy, metric: MetricName = "accuracy"
+) -> JudgeCalibration | None:
     """Return the calibration of the judge of a taskset; `None` where programs score."""
     judge = policy.judges.get(taskset)
     if judge is None:
         return None
+    if metric == "hallucination" and (false := judge.hallucination) is not None:
+        return JudgeCalibration(false.sensitivity, false.specificity, false.n_false, false.n_other)
     return JudgeCalibration(judge.sensitivity, judge.specificity, judge.n_right, judge.n_wrong)
 
 
@@ -62,7 +66,7 @@ def _by_judge(
         name = pair.sample.taskset
         parts.setdefault(name if name in policy.judges else None, []).append(pair)
     for judged, part in parts.items():
-        yield part, None if judged is None else calibration_of(judged, policy)
+        yield part, None if judged is None else calibration_of(judged, policy, metric)
 
 
 def _table(pairs: Sequence[Pair], metric: MetricName, policy: Policy, drawing: Drawing) -> Table:

@@ -58,6 +58,40 @@ def versions_of(
     return tuple(sorted(found.values(), key=lambda version: version.policy is None))
 
 
+def calibrated_later(
+    numbers: Mapping[str, Any] | None, present: Policy, judged: Mapping[str, str]
+) -> tuple[Mapping[str, Any] | None, tuple[str, ...]]:
+    """Add calibrations that a policy could not hold yet, because the judge was not measured.
+
+    A calibration is a measurement and no choice: labels are mostly made on the very answers.
+    One of the very judge, rubric and sampling that decided may come after the run, where
+    none was declared before; one that was declared is never replaced.
+
+    Args:
+        numbers: Of the policy that was declared.
+        present: That the comparison is made with.
+        judged: Tasksets that a judge decided, with its mark.
+
+    Returns:
+        The numbers with what is added, and the tasksets whose calibration it is.
+    """
+    if numbers is None or numbers.get("plan") == "sequential":
+        return numbers, ()
+    known = dict(numbers.get("judges") or {})
+    new = {
+        name: calibration.model_dump(mode="json")
+        for name, calibration in present.judges.items()
+        if name not in known and name in judged and calibration.judge == judged[name]
+    }
+    if not new:
+        return numbers, ()
+    # In the order of the present policy: numbers that are equal must hash alike.
+    order = [*present.judges, *(name for name in known if name not in present.judges)]
+    merged = {**known, **new}
+    judges = {name: merged[name] for name in order if name in merged}
+    return {**numbers, "judges": judges}, tuple(sorted(new))
+
+
 def gating(verdicts: Sequence[Verdict | None]) -> int:
     """Return the place of the verdict that gates, given one for each policy in their order."""
     first = verdicts[0]

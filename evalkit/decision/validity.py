@@ -5,16 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from evalkit.decision.attribution import ran_out
-from evalkit.decision.groups import judges_of
+from evalkit.decision.groups import calibration_of, judges_of
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Pair, Pairing
 from evalkit.policy import Policy
-from evalkit.results import MetricResult, ReasonCode
+from evalkit.results import MetricName, MetricResult, ReasonCode
 from evalkit.stats.judge import MIN_LABELS, MIN_YOUDEN
 from evalkit.stats.mcnemar import mcnemar_exact, mcnemar_midp
 from evalkit.types import ScoreStatus, Taskset
 
 _DIFFERS = 0.01
+_JUDGED_METRICS: Sequence[MetricName] = ("accuracy", "hallucination")
 
 
 def invalid_because(
@@ -33,22 +34,35 @@ def invalid_because(
     return tuple(codes)
 
 
-def weak_judges(tasksets: Sequence[Taskset], policy: Policy) -> tuple[ReasonCode, ...]:
-    """Return the judges on which no decision should rest."""
-    return tuple(
-        ReasonCode(
-            "JUDGE_WEAK",
-            values={
-                "taskset": name,
-                "youden": judge.youden,
-                "labels": judge.n_right + judge.n_wrong,
-                "least_youden": MIN_YOUDEN,
-                "least_labels": MIN_LABELS,
-            },
-        )
-        for name, judge in judges_of(tasksets, policy)
-        if judge.weak
-    )
+def weak_judges(
+    tasksets: Sequence[Taskset], policy: Policy, judged: Mapping[str, str] | None = None
+) -> tuple[ReasonCode, ...]:
+    """Return the judges on which no decision should rest.
+
+    Args:
+        tasksets: What was asked.
+        policy: With the calibrations.
+        judged: Tasksets that a judge did decide, with the judge's mark: one that was never
+            calibrated, or another one than was, is as weak as any.
+    """
+    least = {"least_youden": MIN_YOUDEN, "least_labels": MIN_LABELS}
+    codes = []
+    for name, _ in judges_of(tasksets, policy):
+        found = [calibration_of(name, policy, of) for of in _JUDGED_METRICS]
+        # One code a taskset, for the metric that it knows least about.
+        worst = min((one for one in found if one is not None), key=lambda one: one.youden)
+        if any(one is not None and one.weak for one in found):
+            labels = worst.n_right + worst.n_wrong
+            told = {"taskset": name, "youden": worst.youden, "labels": labels, **least}
+            codes.append(ReasonCode("JUDGE_WEAK", values=told))
+    for name, mark in sorted((judged or {}).items()):
+        known = policy.judges.get(name)
+        if known is None:
+            codes.append(ReasonCode("JUDGE_WEAK", values={"taskset": name, "labels": 0, **least}))
+        elif known.judge is not None and known.judge != mark:
+            told = {"taskset": name, "calibrated": known.judge, "used": mark}
+            codes.append(ReasonCode("JUDGE_WEAK", values=told))
+    return tuple(codes)
 
 
 def _insensitive(pairs: Sequence[Pair]) -> list[ReasonCode]:
@@ -71,12 +85,20 @@ def _missing(pairs: Sequence[Pair], policy: Policy) -> list[ReasonCode]:
             for pair in pairs
             for answer in (pair.baseline, pair.candidate)
         )
-        # A scorer that fails is a fault of the taskset: no endpoint can mend it.
-        codes.append(
-            ReasonCode("SCORERS_FAILED", values={"n": failed})
-            if 2 * failed > baseline + candidate
-            else ReasonCode("ERROR_RATE_HIGH", values={**values, "limit": policy.max_missing})
+        unjudged = sum(
+            (answer.score.reason or "").startswith("judge:")
+            for pair in pairs
+            for answer in (pair.baseline, pair.candidate)
         )
+        # A scorer that fails is a fault of the taskset, and a judge is one of its own: no
+        # endpoint that is compared can mend them.
+        if 2 * failed > baseline + candidate:
+            codes.append(ReasonCode("SCORERS_FAILED", values={"n": failed}))
+        elif 2 * unjudged > baseline + candidate:
+            codes.append(ReasonCode("JUDGE_FAILED", values={"n": unjudged}))
+        else:
+            limit = {**values, "limit": policy.max_missing}
+            codes.append(ReasonCode("ERROR_RATE_HIGH", values=limit))
     only_candidate = sum(p.candidate.missing and not p.baseline.missing for p in pairs)
     only_baseline = sum(p.baseline.missing and not p.candidate.missing for p in pairs)
     p_value = mcnemar_exact(only_candidate, only_baseline).pvalue

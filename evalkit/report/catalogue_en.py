@@ -138,6 +138,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "reason.JUDGE_WEAK": (
         "the judge of {taskset} is too weak to decide on (J = {youden} on {labels} labelled "
         "answers; at least {least_youden} on {least_labels} are needed)",
+        "{taskset} was judged by {used}, and the calibration in the policy is of {calibrated}: "
+        "another judge, rubric or sampling",
+        "the judge of {taskset} was never calibrated (at least J = {least_youden} on "
+        "{least_labels} labelled answers is needed)",
         "a judge is too weak to decide on",
     ),
     "reason.UNPLANNED_LOOK": (
@@ -157,6 +161,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "the scorer failed on {n} answers: a fault of the taskset or its scorer, not of an "
         "endpoint",
         "the scorer failed: a fault of the taskset or its scorer, not of an endpoint",
+    ),
+    "reason.JUDGE_FAILED": (
+        "the judge gave no readable verdict on {n} answers: a fault of the judge, not of an "
+        "endpoint that is compared",
+        "the judge gave no readable verdicts: a fault of the judge, not of an endpoint",
     ),
     "reason.SAME_ENDPOINT": (
         "{identical} of {n} answers are word for word the same, as if one endpoint had been asked "
@@ -225,7 +234,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "step.NOTHING_PAIRED": "check that both endpoints answer, then run again",
     "step.BASELINE_ZERO": "check the tasksets and the endpoint",
     "step.SCORERS_FAILED": "mend the taskset",
-    "step.JUDGE_WEAK": "label more answers of both kinds, or take a better judge",
+    "step.JUDGE_WEAK": (
+        "calibrate the judge on more labelled answers of both kinds (evalkit calibrate), or take "
+        "a better judge"
+    ),
+    "step.JUDGE_FAILED": "run again to ask the judge about them once more, or take another judge",
     "step.UNPLANNED_LOOK": (
         "compare anew in another folder on prompts that were not asked before, and declare a "
         "plan with more looks beforehand"
@@ -377,6 +390,21 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "every mark that changes something favours the {arm} ({n}): look at those that could "
         "speak against it too",
         "every mark favours one arm",
+    ),
+    "threat.JUDGE": (
+        "{judge} decided {tasksets} by the rubric {rubric} ({hash}); asked twice in another "
+        "order, it agreed with itself on {share} of {twice} answers; without a verdict: {lost}",
+        "{judge} decided {tasksets} by the rubric {rubric} ({hash}); without a verdict: {lost}",
+        "a model decided a part of the answers",
+    ),
+    "threat.CALIBRATED_LATER": (
+        "the judge of {tasksets} was calibrated after the run had begun; the policy that was "
+        "fixed before it held no calibration",
+        "a judge was calibrated after the run had begun",
+    ),
+    "threat.JUDGES_ITSELF": (
+        "the judge {judge} is the same endpoint as {endpoint}: it may favour its own answers",
+        "the judge is one of the endpoints that are compared",
     ),
     "threat.POLICY_CHANGED": (
         "the policy was changed after the run: {changes}. Under the one that was fixed before "
@@ -579,6 +607,22 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "fact.errors": "errors",
     "answered": "{answered} of {asked} requests",
     "fact.hash": "hash",
+    "fact.judge_endpoint": "endpoint",
+    "fact.judge_label": "what it is",
+    "fact.judge_model": "model",
+    "fact.judge_rubric": "rubric",
+    "fact.judge_mark": "mark of judge, rubric and sampling",
+    "fact.judge_tasksets": "decided",
+    "fact.judge_answers": "different answers judged",
+    "fact.judge_agreement": "agreed with itself",
+    "fact.judge_failures": "without a verdict, {endpoint}",
+    "fact.judge_calibration": "calibration, {taskset}",
+    "judge.none": "none",
+    "judge.calibration": (
+        "sensitivity {sensitivity}, specificity {specificity}, J = {youden}, {labels} labels"
+    ),
+    "judge.uncalibrated": "none: nothing may be decided",
+    "detail.judge": "Judge",
     "detail.policy": "Policy",
     "detail.sampling": "Sampling",
     "detail.settings": "Settings",

@@ -130,6 +130,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "reason.JUDGE_WEAK": (
         "{taskset} 的评审模型太弱，不能据以判定（{labels} 个人工标注回答上 J = {youden}；至少需要"
         "在 {least_labels} 个上达到 {least_youden}）",
+        "{taskset} 由 {used} 评审，而策略中的校准属于 {calibrated}：评审模型、评分标准或采样不同",
+        "{taskset} 的评审模型从未校准（至少需要在 {least_labels} 个人工标注回答上达到 J = "
+        "{least_youden}）",
         "评审模型太弱，不能据以判定",
     ),
     "reason.UNPLANNED_LOOK": (
@@ -147,6 +150,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "reason.SCORERS_FAILED": (
         "评分器在 {n} 个回答上失败：是题集或其评分器的问题，不是端点的问题",
         "评分器失败：是题集或其评分器的问题，不是端点的问题",
+    ),
+    "reason.JUDGE_FAILED": (
+        "评审模型对 {n} 个回答没有给出可读的裁定：是评审模型的问题，不是被比较的端点的问题",
+        "评审模型没有给出可读的裁定：是评审模型的问题，不是端点的问题",
     ),
     "reason.SAME_ENDPOINT": (
         "{n} 个回答中有 {identical} 个逐字相同，如同两次询问了同一个端点",
@@ -213,7 +220,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "step.NOTHING_PAIRED": "确认两个端点都能回答，然后重新运行",
     "step.BASELINE_ZERO": "检查题集和端点",
     "step.SCORERS_FAILED": "修正题集",
-    "step.JUDGE_WEAK": "标注更多两类回答，或换更好的评审模型",
+    "step.JUDGE_WEAK": (
+        "用更多两类人工标注回答校准评审模型（evalkit calibrate），或换更好的评审模型"
+    ),
+    "step.JUDGE_FAILED": "重新运行以再次询问评审模型，或换另一个评审模型",
     "step.UNPLANNED_LOOK": (
         "换一个文件夹，用以前没有问过的题目重新比较，并事先声明允许更多检视的方案"
     ),
@@ -361,6 +371,20 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "threat.REVIEW_ONE_SIDED": (
         "所有有影响的标记都有利于{arm}（{n} 条）：也请检查可能不利于它的样本",
         "所有标记都有利于同一方",
+    ),
+    "threat.JUDGE": (
+        "{judge} 按评分标准 {rubric}（{hash}）裁定了 {tasksets}；换顺序再问一次时，{twice} 个"
+        "回答中有 {share} 与自己一致；没有裁定：{lost}",
+        "{judge} 按评分标准 {rubric}（{hash}）裁定了 {tasksets}；没有裁定：{lost}",
+        "一部分回答由模型裁定",
+    ),
+    "threat.CALIBRATED_LATER": (
+        "{tasksets} 的评审模型在运行开始之后才校准；运行之前固定的策略中没有校准",
+        "评审模型在运行开始之后才校准",
+    ),
+    "threat.JUDGES_ITSELF": (
+        "评审模型 {judge} 与 {endpoint} 是同一个端点：它可能偏爱自己的回答",
+        "评审模型是被比较的端点之一",
     ),
     "threat.POLICY_CHANGED": (
         "运行之后策略被修改：{changes}。按运行前确定的策略：{before}；按新策略：{after}。门禁以前者"
@@ -553,6 +577,22 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "fact.errors": "错误",
     "answered": "{asked} 个请求中的 {answered} 个",
     "fact.hash": "哈希",
+    "fact.judge_endpoint": "端点",
+    "fact.judge_label": "说明",
+    "fact.judge_model": "模型",
+    "fact.judge_rubric": "评分标准",
+    "fact.judge_mark": "评审模型、评分标准与采样的标记",
+    "fact.judge_tasksets": "裁定的题集",
+    "fact.judge_answers": "裁定的不同回答",
+    "fact.judge_agreement": "与自己一致",
+    "fact.judge_failures": "没有裁定，{endpoint}",
+    "fact.judge_calibration": "校准，{taskset}",
+    "judge.none": "无",
+    "judge.calibration": (
+        "灵敏度 {sensitivity}，特异度 {specificity}，J = {youden}，{labels} 个标注"
+    ),
+    "judge.uncalibrated": "无：不能据以判定",
+    "detail.judge": "评审模型",
     "detail.policy": "策略",
     "detail.sampling": "采样",
     "detail.settings": "设置",

@@ -49,6 +49,7 @@ _LEADING: Final[Mapping[VerdictState, tuple[str, ...]]] = {
         "BASELINE_ZERO",
         "UNPLANNED_LOOK",
         "JUDGE_WEAK",
+        "JUDGE_FAILED",
         "PAIRING_BROKEN",
         "CONFIG_MISMATCH",
         "NOTHING_PAIRED",
@@ -140,7 +141,15 @@ def leading_codes(result: CandidateResult) -> list[ReasonCode]:
     codes = [code for code in result.verdict.codes if code.code in order]
     if not codes:
         return list(result.verdict.codes[:1])
-    return sorted(codes, key=lambda c: (c.scope not in (None, POOLED), c.metric != "accuracy"))
+    # Where nothing is paired because something failed, more prompts would mend nothing.
+    return sorted(
+        codes,
+        key=lambda c: (
+            c.code == "FEW_CLUSTERS",
+            c.scope not in (None, POOLED),
+            c.metric != "accuracy",
+        ),
+    )
 
 
 def recommendation(words: Words, comparison: Comparison) -> str:

@@ -14,6 +14,7 @@ from evalkit.report.blocks import candidate_block
 from evalkit.report.estimates import scope_label
 from evalkit.report.facts import detail
 from evalkit.report.flat import HASH_LENGTH, date, flat, identity_value, iso, value_text
+from evalkit.report.judge import judge_facts
 from evalkit.report.model import ArmCard, Table, View
 from evalkit.report.release import release_block
 from evalkit.report.text import one_line
@@ -189,6 +190,7 @@ def _tasksets(words: Words, comparison: Comparison) -> Table:
 def _details(
     words: Words, comparison: Comparison
 ) -> Iterator[tuple[str, tuple[tuple[str, str], ...]]]:
+    yield words("detail.judge"), tuple(judge_facts(words, comparison))
     policy_hash = (words("fact.hash"), one_line(comparison.policy_hash))
     yield words("detail.policy"), (policy_hash, *flat(comparison.policy))
     yield words("detail.sampling"), flat(comparison.sampling)

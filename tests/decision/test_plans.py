@@ -19,6 +19,7 @@ from evalkit.policy import Judge, Policy
 from evalkit.results import CandidateResult, MetricResult, VerdictState
 from evalkit.stats.distributions import normal_sf
 from evalkit.stats.engine import engine_z, from_counts
+from evalkit.stats.judge import JudgeCalibration
 from evalkit.stats.paired import tango_z
 from evalkit.stats.sequential import log_e_degraded, log_e_noninferior
 from evalkit.tasksets.drawing import Drawing
@@ -236,6 +237,42 @@ def test_a_weak_judge_decides_nothing(judge: dict[str, float], weak: bool) -> No
     codes = {code.code for code in result.verdict.codes}
     assert ("JUDGE_WEAK" in codes) is weak
     assert (result.verdict.state is VerdictState.INVALID) is weak
+
+
+def test_a_judge_that_decides_must_be_calibrated_as_it_is() -> None:
+    made = pairs([(RIGHT, RIGHT, 3000)], taskset="math", family=Family.MATH)
+    sets = [taskset([p.sample for p in made], family=Family.MATH)]
+
+    def weak(policy: Policy, judged: dict[str, str]) -> list[dict[str, object]]:
+        found = compare_pairs("q4", Pairing(tuple(made), ()), sets, policy, judged=judged)
+        return [dict(c.values) for c in found.verdict.codes if c.code == "JUDGE_WEAK"]
+
+    assert weak(judged_policy(), {"math": "0a"}) == [], "without a mark it is of whatever judges"
+    assert [row["labels"] for row in weak(Policy(), {"math": "0a"})] == [0]
+    policy = judged_policy()
+    mine = policy.judges["math"].model_copy(update={"judge": "0b"})
+    policy = policy.model_copy(update={"judges": {"math": mine}})
+    assert weak(policy, {"math": "0b"}) == []
+    assert [row["used"] for row in weak(policy, {"math": "0a"})] == ["0a"]
+    assert weak(policy, {}) == []
+
+
+def test_false_answers_have_a_calibration_of_their_own() -> None:
+    false = {"sensitivity": 0.8, "specificity": 0.85, "n_false": 90, "n_other": 120}
+    policy = judged_policy(hallucination=false)  # type: ignore[arg-type]
+    made = pairs([(RIGHT, RIGHT, 30)], taskset="math", family=Family.MATH)
+    (accuracy_table,) = group_tables([made], "accuracy", policy, Drawing())
+    (hallucination_table,) = group_tables([made], "hallucination", policy, Drawing())
+    assert accuracy_table.judge == JudgeCalibration(0.92, 0.88, 200, 150)
+    assert hallucination_table.judge == JudgeCalibration(0.8, 0.85, 90, 120)
+    weak = judged_policy(hallucination={**false, "sensitivity": 0.6})  # type: ignore[arg-type]
+    found = compare_pairs(
+        "q4",
+        Pairing(tuple(made), ()),
+        [taskset([p.sample for p in made], family=Family.MATH)],
+        weak,
+    )
+    assert "JUDGE_WEAK" in [code.code for code in found.verdict.codes]
 
 
 def test_families_with_and_without_a_judge_pool() -> None:

@@ -113,6 +113,17 @@ def scorer_failed(pair: Pair) -> Pair:
     return replace(pair, candidate=replace(pair.candidate, score=score))
 
 
+def judge_failed(pair: Pair) -> Pair:
+    score = replace(
+        pair.candidate.score,
+        status=ScoreStatus.MISSING,
+        value=None,
+        outcome=None,
+        reason="judge:unparsable",
+    )
+    return replace(pair, candidate=replace(pair.candidate, score=score))
+
+
 CASES: dict[str, Callable[[], CandidateResult]] = {
     "ALL_NI": lambda: decided({Family.MATH: EQUAL}),
     "UNPROVEN": lambda: decided(
@@ -199,6 +210,7 @@ CASES: dict[str, Callable[[], CandidateResult]] = {
         {Family.MATH: EQUAL},
         judges={"math": {"sensitivity": 0.7, "specificity": 0.7, "n_right": 200, "n_wrong": 200}},
     ),
+    "JUDGE_FAILED": lambda: decided({Family.MATH: FEW}, change=judge_failed),
     "PREFLIGHT_FAILED": lambda: decided(
         {Family.MATH: EQUAL}, confounders=found_out(finding="max_tokens")
     ),
