@@ -70,6 +70,29 @@ class RequestOptions(Checked):
     canary_every: int = Field(200, ge=0)
 
 
+class JudgeOptions(Checked):
+    """A model that judges answers where no rule can.
+
+    Attributes:
+        endpoint: A name among `endpoints`, or whatever the command line takes for one;
+            `--judge` may name it too.
+        rubric: Name of a rubric that ships, or the YAML file of one.
+        tasks: Tasksets or families that it judges, beside those that ask for a judge and
+            those for which rules are known to be too weak.
+        max_tokens: Of its reply, reasoning included.
+        temperature: Of its sampling.
+        repeat: Share of the answers that it is asked about twice, to see whether it agrees
+            with itself.
+    """
+
+    endpoint: str | None = Field(None, min_length=1, repr=False)
+    rubric: str = Field("answers", min_length=1)
+    tasks: tuple[str, ...] = ()
+    max_tokens: int = Field(1024, ge=1)
+    temperature: float = Field(0.0, ge=0)
+    repeat: float = Field(0.1, ge=0, le=1)
+
+
 class Config(Checked):
     """Everything that a configuration file may say.
 
@@ -81,6 +104,8 @@ class Config(Checked):
 
     `max_connections` are the requests in flight, equal for every endpoint; `auto` finds the
     number before the first answer counts.
+
+    `judge` may be the name of its endpoint alone.
     """
 
     endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict, repr=False)
@@ -99,6 +124,7 @@ class Config(Checked):
     sampling: SamplingOptions = Field(default_factory=lambda: SamplingOptions())
     requests: RequestOptions = Field(default_factory=lambda: RequestOptions())
     policy: Policy = Field(default_factory=lambda: Policy())
+    judge: JudgeOptions | None = None
     allow_code: bool = False
     allow_confounded: bool = False
     redact: bool = False
@@ -108,6 +134,11 @@ class Config(Checked):
     def connections(self) -> int:
         """Requests at once; where they are still to be found, the usual number."""
         return DEFAULT_CONNECTIONS if self.max_connections == "auto" else self.max_connections
+
+    @field_validator("judge", mode="before")
+    @classmethod
+    def _judge_by_name(cls, value: Any) -> Any:
+        return {"endpoint": value} if isinstance(value, str) else value
 
     @field_validator("max_connections", mode="before")
     @classmethod

@@ -12,7 +12,7 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from evalkit.config import Config, load_config
+from evalkit.config import Config, check_config, load_config
 from evalkit.errors import ConfigError, ExitCode
 from evalkit.policy import Policy, policy_changes, read_policy, shipped_policies
 
@@ -147,3 +147,10 @@ def test_no_text_makes_a_traceback(text: str) -> None:
         path.write_text(text, encoding="utf-8", errors="surrogatepass")
         with contextlib.suppress(ConfigError):
             load_config(path)
+
+
+def test_a_judge_by_its_name_alone() -> None:
+    judge = check_config({"judge": "big"}, where="here").judge
+    assert judge == check_config({"judge": {"endpoint": "big"}}, where="here").judge
+    assert judge is not None
+    assert judge.endpoint == "big"

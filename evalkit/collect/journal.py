@@ -24,7 +24,7 @@ from evalkit.errors import RunLocked, StoreError
 from evalkit.types import Completion
 
 HEADER, COMPLETIONS, LOG = "header.json", "completions.jsonl", "log.txt"
-_DERIVED = ("scores.jsonl",)
+_DERIVED = ("scores.jsonl", "judge.json")
 _KEPT = f"What was answered is still in {COMPLETIONS}. {RESTART}"
 
 # The disk, the user's quota, the longest file that the shell or the file system allows.

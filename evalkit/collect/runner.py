@@ -9,7 +9,7 @@ import random
 import time
 from collections import Counter
 from collections.abc import Awaitable, Callable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from evalkit.collect.endings import answered, failed
 from evalkit.collect.events import (
@@ -23,7 +23,6 @@ from evalkit.collect.events import (
     RunSummary,
     Slowed,
 )
-from evalkit.collect.journal import RunFolder
 from evalkit.collect.outage import Vitals
 from evalkit.collect.requests import without
 from evalkit.collect.throttle import Throttle
@@ -52,10 +51,20 @@ Keep = Callable[[Completion], Awaitable[Completion]]
 _log = logging.getLogger(__name__)
 
 
+class Journal(Protocol):
+    """Where records go: a run folder, or several as one."""
+
+    def answered(self) -> set[str]:
+        """Return the fingerprints that have an answer."""
+
+    def append(self, *completions: Completion) -> None:
+        """Write records; they survive the death of this process from here on."""
+
+
 async def collect(
     endpoint: Answers,
     requests: Sequence[Request],
-    folder: RunFolder,
+    folder: Journal,
     *,
     limits: Limits,
     on_event: Callable[[Event], None],
@@ -107,7 +116,7 @@ class _Run:
     def __init__(
         self,
         endpoint: Answers,
-        folder: RunFolder,
+        folder: Journal,
         limits: Limits,
         on_event: Callable[[Event], None],
         stop: asyncio.Event,

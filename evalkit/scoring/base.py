@@ -25,6 +25,7 @@ class Judgement:
         explanation: One line: why this outcome.
         flags: What the scorer saw beside the outcome (`hallucinated`, `bad_format`, ...).
         reason: `extraction` when there was nothing to score.
+        missing: Whether who decides has failed, not the answer: then it is missing data.
     """
 
     outcome: Outcome | None
@@ -33,6 +34,12 @@ class Judgement:
     explanation: str
     flags: tuple[Flag, ...] = ()
     reason: str | None = None
+    missing: bool = False
+
+    @classmethod
+    def failed(cls, reason: str, explanation: str) -> Judgement:
+        """Say that nobody could decide, whatever the answer holds."""
+        return cls(None, None, None, explanation, (), reason, missing=True)
 
     @classmethod
     def unscored(cls, reason: str, explanation: str) -> Judgement:
@@ -65,5 +72,6 @@ SCORERS: Registry[Scorer] = Registry(
         "math": "evalkit.scoring.math",
         "choice": "evalkit.scoring.choice",
         "references": "evalkit.scoring.references",
+        "judge": "evalkit.scoring.judge",
     },
 )

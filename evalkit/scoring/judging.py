@@ -25,9 +25,10 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
 
     An error of the endpoint is `MISSING` with reason `infra:<class>`, or `request:<class>`
     when the request itself was refused. Null and blank answers are abstentions. A scorer
-    that fails gives `ERROR` with the class of its failure as the reason. Where nothing
-    could be extracted the score is `UNSCORED` and flagged as badly formatted. A model's
-    failure overrides the scorer's outcome, and the explanation says so.
+    that fails gives `ERROR` with the class of its failure as the reason, a judge that failed
+    `MISSING` with reason `judge:<what>`. Where nothing could be extracted the score is
+    `UNSCORED` and flagged as badly formatted. A model's failure overrides the scorer's
+    outcome, and the explanation says so.
     """
     score = Score(
         sample_id=completion.sample_id,
@@ -62,6 +63,15 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
             flags=flags,
         )
     return _combined(score, judgement, flags)
+
+
+def decides_itself(sample: Sample, completion: Completion) -> bool:
+    """Whether the outcome is known whatever a scorer says: no answer, or a failed one."""
+    text = completion.text
+    if completion.error is not None or text is None or not text.strip():
+        return True
+    flags = health_flags(text, completion.finish_reason, expected_language(sample))
+    return not MODEL_FAILURES.isdisjoint(flags)
 
 
 def judge_all(
@@ -137,6 +147,12 @@ def _combined(score: Score, judgement: Judgement, flags: tuple[Flag, ...]) -> Sc
         flags=flags,
         reason=judgement.reason,
     )
+    causes = [flag.value for flag in flags if flag in MODEL_FAILURES]
+    if judgement.missing:
+        if not causes:
+            return replace(score, status=ScoreStatus.MISSING)
+        said = f"Not counted as an answer ({', '.join(causes)}); nobody was asked."
+        return _abstained(replace(score, reason=None), flags, said)
     if judgement.outcome is None:
         return replace(
             score,
@@ -144,7 +160,6 @@ def _combined(score: Score, judgement: Judgement, flags: tuple[Flag, ...]) -> Sc
             reason=judgement.reason or "extraction",
             flags=tuple(dict.fromkeys((*flags, Flag.BAD_FORMAT))),
         )
-    causes = [flag.value for flag in flags if flag in MODEL_FAILURES]
     refused = Flag.REFUSED in flags and judgement.outcome is Outcome.INCORRECT
     if not causes and not refused:
         return score

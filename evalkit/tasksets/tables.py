@@ -38,15 +38,15 @@ def table_rows(
     Raises:
         TasksetError: Names the file and line.
     """
-    records = _records(lines, file, delimiter, first)
+    rows = records(lines, file, delimiter, first)
     try:
-        top, names = next(records)
+        top, names = next(rows)
     except StopIteration:
         return
     columns = [name.strip() for name in names]
     _check_columns(columns, head, f"{file} line {top}")
     numbered = "id" not in columns and "id" not in head.columns
-    for place, (line, cells) in enumerate(records, start=1):
+    for place, (line, cells) in enumerate(rows, start=1):
         where = f"{file} line {line}"
         if len(cells) > len(columns) and not any(cells[len(columns) :]):
             cells = cells[: len(columns)]
@@ -61,7 +61,7 @@ def table_rows(
         yield line, checked(_typed(row, where), head, where)
 
 
-def _records(
+def records(
     lines: Iterable[str], file: str, delimiter: str, first: int
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the records that are not blank, each with its first line."""

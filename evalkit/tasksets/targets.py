@@ -72,10 +72,22 @@ def _references(target: Target) -> str | None:
     return None if target.get("true") else _needs("references", "true")
 
 
+def _judge(target: Target) -> str | None:
+    for key in ("reference", "incorrect"):
+        found = target.get(key, [])
+        phrases = [found] if isinstance(found, str) else found
+        if not isinstance(phrases, list) or not all(isinstance(p, str) and p for p in phrases):
+            return f"'{key}' should be a text or a list of texts"
+    if not isinstance(target.get("criteria", ""), str):
+        return "'criteria' should be a text"
+    return None if target.get("reference") else _needs("judge", "reference")
+
+
 _CHECKS: Mapping[str, Callable[[Target], str | None]] = {
     "facts": _facts,
     "math": _math,
     "code": _code,
     "instructions": _instructions,
     "references": _references,
+    "judge": _judge,
 }

@@ -229,8 +229,10 @@ class Server:
 class FakeServer:
     """The server in a thread of this process, on a free port."""
 
-    def __init__(self, script: Script | None = None, port: int = 0) -> None:
-        self.server = Server(script or Script())
+    def __init__(
+        self, script: Script | None = None, port: int = 0, server: Server | None = None
+    ) -> None:
+        self.server = server or Server(script or Script())
         self._port = port
         self._loop = asyncio.new_event_loop()
         self._ready = threading.Event()

@@ -12,7 +12,7 @@ from evalkit.collect.preflight.findings import (
     read_record,
 )
 from evalkit.collect.preflight.identities import compare_identities
-from evalkit.collect.preflight.probe import compare_records, probe
+from evalkit.collect.preflight.probe import compare_records, first_answer, probe
 
 __all__ = [
     "Canary",
@@ -22,6 +22,7 @@ __all__ = [
     "ProbeRecord",
     "compare_identities",
     "compare_records",
+    "first_answer",
     "probe",
     "read_record",
 ]

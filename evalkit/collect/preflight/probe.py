@@ -22,6 +22,7 @@ from evalkit.collect.preflight.asking import Asker, Heard, Sleep, persist
 from evalkit.collect.preflight.findings import Finding, ProbeOptions, ProbeRecord
 from evalkit.endpoints.base import Endpoint
 from evalkit.fingerprint import digest
+from evalkit.types import Identity
 
 
 async def probe(
@@ -70,6 +71,19 @@ async def probe(
         canaries=canaries,
         cost=asker.cost(),
     )
+
+
+async def first_answer(endpoint: Endpoint, identity: Identity) -> tuple[str, ...]:
+    """Get one real answer, and nothing more; return the sampling fields that are refused.
+
+    They are left out from then on.
+
+    Raises:
+        EndpointError: When there is no answer.
+    """
+    asker = Asker(endpoint, identity, ProbeOptions(), asyncio.sleep)
+    _, refused = await answering.first_answer(asker)
+    return refused
 
 
 async def _examine(
