@@ -18,6 +18,8 @@ from evalkit.policy import declaration
 from evalkit.stages.arms import resolve_arms
 from evalkit.stages.checking import require_sound
 from evalkit.stages.collecting import CollectedRun, OnEvent, collect_arm
+from evalkit.stages.judge_asking import judge_runs, reach_judge
+from evalkit.stages.judge_choosing import judge_for, refuse_unjudged
 from evalkit.stages.plan import make_plan
 from evalkit.stages.probing import OnStage, check_arm
 from evalkit.stages.redacting import shared_redaction
@@ -71,12 +73,15 @@ def run(
     folder = output or default_output(config) / "runs" / arm.name
     declared = declaration(config.policy)
     redaction = shared_redaction([arm], plan, config)
+    judge = judge_for(config, plan.tasksets, redacted=redaction is not None)
+    refuse_unjudged(config, plan.tasksets, [None])
 
     async def ask(stop: asyncio.Event) -> CollectedRun:
+        await reach_judge(judge, config, listener.on_stage, stop)
         fixed = await fix_connections(
             [arm], plan, config, {arm.name: folder}, listener.on_stage, stop=stop, fresh=fresh
         )
-        return await collect_arm(
+        collected = await collect_arm(
             arm,
             plan,
             folder,
@@ -91,9 +96,19 @@ def run(
             repeat_share=repeat_share,
             inspect=lambda record: require_sound(record, config),
         )
+        refuse_interrupted(collected)
+        await judge_runs(
+            judge,
+            [(collected, plan)],
+            config,
+            on_event=listener.on_event,
+            notify=listener.on_stage,
+            stop=stop,
+            fresh=fresh,
+        )
+        return collected
 
     collected = run_with_signals(ask)
-    refuse_interrupted(collected)
     listener.on_stage("scoring")
     from evalkit.stages.grading import tally
 

@@ -29,6 +29,8 @@ from evalkit.stages.against_change import (
 from evalkit.stages.arms import comparison_name, resolve_arms
 from evalkit.stages.checking import check_all, find_confounders, leave_out
 from evalkit.stages.collecting import CollectedRun, collect_arm
+from evalkit.stages.judge_asking import judge_runs, reach_judge
+from evalkit.stages.judge_choosing import judge_for, refuse_unjudged
 from evalkit.stages.ledger import Ledger, foreseen, subjects_of
 from evalkit.stages.live_scoring import loading
 from evalkit.stages.plan import Plan
@@ -108,6 +110,8 @@ def compare(
     folder = Path(output) if output is not None else default_output(config) / comparison_name(arms)
     declared = declaration(config.policy)
     redaction = shared_redaction(arms, plan, config)
+    judge = judge_for(config, plan.tasksets, redacted=redaction is not None)
+    refuse_unjudged(config, plan.tasksets, [arm.recorded for arm in arms])
     names = [arm.name for arm in arms]
     warning = foreseen(folder, names, plan, config.policy, fresh=fresh)
     if warning is not None:
@@ -116,6 +120,7 @@ def compare(
     on_event = loading(listener.on_event, *_AT_THE_END)
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
+        await reach_judge(judge, config, listener.on_stage, stop)
         # What is on disk is read first: nothing is asked beside a run that is broken.
         recorded = {arm.name: recorded_run(arm, plan) for arm in arms if arm.recorded is not None}
         checks = await check_all(arms, plan, config, listener.on_stage, stop)
@@ -157,6 +162,15 @@ def compare(
             )
             refuse_interrupted(collected)
             runs.append(collected)
+        await judge_runs(
+            judge,
+            [(collected, plan) for collected in runs],
+            config,
+            on_event=listener.on_event,
+            notify=listener.on_stage,
+            stop=stop,
+            fresh=fresh,
+        )
         return runs
 
     runs = run_with_signals(ask)

@@ -15,6 +15,7 @@ from evalkit.cli.options import (
     ALLOW_CONFOUNDED,
     COLLECTING,
     DECIDING,
+    JUDGE,
     RENDERING,
     TALKING,
     names,
@@ -29,6 +30,7 @@ from evalkit.cli.options import (
 @AA
 @AGAINST
 @AGAINST_ARM
+@JUDGE
 @DECIDING
 @ALLOW_CONFOUNDED
 @RENDERING

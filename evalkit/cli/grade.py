@@ -11,7 +11,22 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.cli.options import ALLOW_CODE, JSON, LANGUAGES, PASS_AT, PROCESSES, SEED, SUITE
+from evalkit.cli.display import make_display
+from evalkit.cli.options import (
+    ALLOW_CODE,
+    CONFIG,
+    CONNECTIONS,
+    JUDGE,
+    LANGUAGES,
+    OUTPUT,
+    PASS_AT,
+    PROCESSES,
+    SEED,
+    SET,
+    SUITE,
+    TALKING,
+    read_config,
+)
 from evalkit.cli.passes import estimate_body, estimate_text, pass_body, pass_lines
 
 if TYPE_CHECKING:
@@ -43,7 +58,12 @@ _NAMED = 10
 @PASS_AT
 @ALLOW_CODE
 @PROCESSES
-@JSON
+@JUDGE
+@CONFIG
+@SET
+@CONNECTIONS
+@OUTPUT
+@TALKING
 def grade(
     taskset: str,
     answers: Path,
@@ -55,24 +75,50 @@ def grade(
     pass_at: tuple[int, ...],
     allow_code: bool | None,
     processes: int | None,
+    judge: str | None,
+    config_path: Path | None,
+    overrides: tuple[str, ...],
+    output: Path | None,
+    display: str | None,
     as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **flags: Any,
 ) -> None:
     """Score recorded answers: JSON lines with `id` and `completion`.
 
     TASKSET is a built-in name, a taskset's folder or file, or a public set in its own file:
     gsm8k:FILE, math:FILE, humaneval:FILE, mbpp:FILE, ifeval:FILE, simpleqa:FILE,
     truthfulqa:FILE, halluqa:FILE. An answer may have `finish_reason`, `epoch` and
-    `reasoning`. --suite, --seed and --languages say which prompts a generator made.
+    `reasoning`. --suite, --seed and --languages say which prompts a generator made. With
+    --judge that endpoint decides; what it says is kept in --output.
     """
     from evalkit.stages.grading_answers import grade_answers, read_answers, write_items
+    from evalkit.stages.judge_verbs import judge_answers
     from evalkit.tasksets.catalogue import DEFAULT_SUITE, Size, load_taskset
     from evalkit.tasksets.suites import SUITES
 
     size = Size(SUITES[suite or DEFAULT_SUITE], seed or 0, languages)
     loaded = load_taskset(taskset, size)
     recorded = read_answers(answers, loaded, epochs=epochs)
+    config = read_config(config_path, overrides, {**flags, "judge": judge})
+    with make_display(display, quiet=quiet, verbose=verbose) as shown:
+        scorer = judge_answers(
+            loaded,
+            recorded,
+            config,
+            output,
+            always=judge is not None,
+            on_event=shown.on_event,
+            notify=shown.on_stage,
+        )
     graded = grade_answers(
-        loaded, recorded, allow_code=bool(allow_code), processes=processes, tries=pass_at
+        loaded,
+        recorded,
+        allow_code=bool(allow_code),
+        processes=processes,
+        tries=pass_at,
+        scorer=scorer,
     )
     if out_path is not None:
         write_items(out_path, graded)
@@ -85,20 +131,18 @@ def grade(
 
 def _as_dict(graded: Graded, out_path: Path | None) -> dict[str, Any]:
     from evalkit.scoring.agreement import weak_rule
-    from evalkit.scoring.base import SCORERS
 
     taskset, recorded, summary = graded.taskset, graded.recorded, graded.summary
-    scorer = SCORERS.get(taskset.scorer)
-    rule = weak_rule(taskset) if scorer.name != "judge" else None
+    rule = weak_rule(taskset) if graded.scorer != "judge" else None
     reasons = Counter(
         answer.score.reason or "unknown" for _, answer in graded.answers if answer.missing
     )
     return {
         "taskset": taskset.name,
         "family": taskset.family.value,
-        "scorer": scorer.name,
-        "scorer_version": scorer.version,
-        "decided_by": "judge" if scorer.name == "judge" else "rule",
+        "scorer": graded.scorer,
+        "scorer_version": graded.scorer_version,
+        "decided_by": "judge" if graded.scorer == "judge" else "rule",
         "agreement": None if rule is None else asdict(rule),
         "samples": len(taskset.samples),
         "n": summary.n,

@@ -17,6 +17,7 @@ from typing import NoReturn, TextIO, cast
 import click
 
 from evalkit import __version__
+from evalkit.cli.calibrate import calibrate
 from evalkit.cli.check import check
 from evalkit.cli.compare import compare
 from evalkit.cli.gate import gate
@@ -69,6 +70,7 @@ VERBS = (
     run,
     score,
     grade,
+    calibrate,
     report,
     gate,
     check,

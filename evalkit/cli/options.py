@@ -115,6 +115,12 @@ ALLOW_CODE = click.option(
     default=None,
     help="Run code answers in the sandbox; without it the code family is left out.",
 )
+JUDGE = click.option(
+    "--judge",
+    metavar="ENDPOINT",
+    help="A model that decides where rules are too weak: an endpoint of the configuration, "
+    "URL#model, or one of the embedded model. none: rules alone.",
+)
 PROCESSES = click.option(
     "--processes",
     type=click.IntRange(min=1),
@@ -261,7 +267,8 @@ def read_config(
     Args:
         config_path: The file, if any.
         overrides: Values of `--set`.
-        flags: Top-level keys of the configuration; `None` and `()` mean "not given".
+        flags: Top-level keys of the configuration; `None` and `()` mean "not given". `judge`
+            is the name of an endpoint.
         policy_path: A file whose keys replace the policy's.
         margin: Pooled margin of accuracy in points; it wins over the file.
 
@@ -273,6 +280,9 @@ def read_config(
 
     config = load_config(config_path, overrides)
     given = {key: value for key, value in flags.items() if value not in (None, ())}
+    if isinstance(given.get("judge"), str):
+        options = {} if config.judge is None else config.judge.model_dump()
+        given["judge"] = {**options, "endpoint": given["judge"]}
     if policy_path is not None:
         given["policy"] = read_policy(policy_path).model_dump()
     if margin is not None:

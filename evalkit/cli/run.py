@@ -13,6 +13,7 @@ from evalkit.cli.options import (
     ALLOW_CONFOUNDED,
     COLLECTING,
     DECIDING,
+    JUDGE,
     TALKING,
     names,
     read_config,
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     help="Share of the prompts that is asked twice, for a run that will be a baseline: 10%, 0.1 "
     "or 10. Default: none.",
 )
+@JUDGE
 @DECIDING
 @ALLOW_CONFOUNDED
 @TALKING

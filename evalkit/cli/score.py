@@ -8,7 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from evalkit.cli.options import ALLOW_CODE, JSON, PASS_AT, PROCESSES
+from evalkit.cli.display import make_display
+from evalkit.cli.options import (
+    ALLOW_CODE,
+    CONFIG,
+    CONNECTIONS,
+    JUDGE,
+    PASS_AT,
+    PROCESSES,
+    SET,
+    TALKING,
+    read_config,
+)
 from evalkit.cli.passes import pass_body, pass_lines
 
 if TYPE_CHECKING:
@@ -20,21 +31,39 @@ if TYPE_CHECKING:
 @PASS_AT
 @ALLOW_CODE
 @PROCESSES
-@JSON
+@JUDGE
+@CONFIG
+@SET
+@CONNECTIONS
+@TALKING
 def score(
     runs: tuple[Path, ...],
     pass_at: tuple[int, ...],
     allow_code: bool | None,
     processes: int | None,
+    judge: str | None,
+    config_path: Path | None,
+    overrides: tuple[str, ...],
+    display: str | None,
     as_json: bool,
+    quiet: bool,
+    verbose: bool,
+    **flags: Any,
 ) -> None:
     """Score the answers of run folders again, and say what is not as it was.
 
     Only scores.jsonl is written; the answers are never touched. A redacted run holds no text
-    to score.
+    to score. With --judge the judge is asked about the answers of all RUNs together; without
+    it nothing is asked, and a judge that was asked before still decides.
     """
     from evalkit.stages.rescoring import rescore
 
+    config = read_config(config_path, overrides, {**flags, "judge": judge})
+    if config.judge is not None:
+        from evalkit.stages.judge_verbs import judge_recorded
+
+        with make_display(display, quiet=quiet, verbose=verbose) as shown:
+            judge_recorded(runs, config, on_event=shown.on_event, notify=shown.on_stage)
     bodies = []
     for folder in runs:
         rescored = rescore(folder, allow_code=bool(allow_code), processes=processes, tries=pass_at)

@@ -20,9 +20,9 @@ from evalkit.policy import Policy, policy_changes
 from evalkit.report.store import COMPARISON_FILE, load_comparison
 from evalkit.report.text import one_line
 from evalkit.results import Comparison
-from evalkit.scoring.base import SCORERS
 from evalkit.scoring.store import SCORES, read_scores
 from evalkit.stages.arms import Arm
+from evalkit.stages.judge_folders import deciding_scorers
 from evalkit.stages.plan import Plan, plan_difference, read_plan
 from evalkit.stages.probing import OnStage
 from evalkit.stages.recorded import other_wishes
@@ -254,7 +254,8 @@ def _recorded_otherwise(arm: Arm, plan: Plan, allow_code: bool) -> list[str]:
 
 def _rescored(release: Release, plan: Plan) -> dict[str, tuple[str, str]]:
     then = _scorers_then(release, {taskset.name for taskset in plan.tasksets})
-    now = {t.name: f"{t.scorer} v{SCORERS.get(t.scorer).version}" for t in plan.tasksets}
+    deciding = deciding_scorers(release.run, plan.tasksets)
+    now = {name: f"{scorer.name} v{scorer.version}" for name, scorer in deciding.items()}
     return {
         name: (then[name], scorer)
         for name, scorer in now.items()

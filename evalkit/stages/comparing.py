@@ -16,7 +16,14 @@ from evalkit.decision.looks import Asked, PastLook, find_look, unplanned_look
 from evalkit.decision.metrics import MIN_CLUSTERS
 from evalkit.decision.pairing import Answer, Key, Pairing, pair
 from evalkit.decision.passrates import measure_passes
-from evalkit.decision.reanalysis import Version, gating, policy_threats, readings, versions_of
+from evalkit.decision.reanalysis import (
+    Version,
+    calibrated_later,
+    gating,
+    policy_threats,
+    readings,
+    versions_of,
+)
 from evalkit.decision.verdict import decide_in_sequence, gate_exit_code, recommend
 from evalkit.policy import Policy
 from evalkit.releases import Against
@@ -25,6 +32,7 @@ from evalkit.results import (
     ArmInfo,
     CandidateResult,
     Comparison,
+    JudgeInfo,
     Look,
     ReasonCode,
     Recommendation,
@@ -37,6 +45,8 @@ from evalkit.scoring.base import SCORERS
 from evalkit.stages.against_change import may_answer_alike
 from evalkit.stages.capping import capped
 from evalkit.stages.collecting import CollectedRun
+from evalkit.stages.judge_folders import Judged
+from evalkit.stages.judge_reporting import judge_info, judge_threats, marks, shared_judge
 from evalkit.stages.plan import Plan
 from evalkit.stages.repeating import greedy_repeats
 from evalkit.stages.sandboxing import sandbox_layers, sandbox_threat
@@ -112,7 +122,7 @@ def build_comparison(
         results=decided.results,
         recommendation=decided.recommendation,
         exit_code=decided.exit_code,
-        tasksets=tuple(_taskset_info(taskset, plan) for taskset in plan.tasksets),
+        tasksets=tuple(_taskset_info(taskset, plan, decided.judged) for taskset in plan.tasksets),
         skipped=tuple(Skipped(t.name, t.family.value, why) for t, why in plan.selection.skipped),
         policy=gates.model_dump(mode="json"),
         policy_hash=gates.fingerprint,
@@ -123,17 +133,25 @@ def build_comparison(
         timing=tuple(arm_timing(arm.run.arm, arm.completions) for arm in arms),
         redacted=any(c.redacted is not None for arm in arms for c in arm.completions),
         against=against,
+        judge=decided.judge,
     )
 
 
 @dataclass(frozen=True, slots=True)
 class Decided:
-    """What the rule says of all candidates; `policy` is the one that was fixed first."""
+    """What the rule says of all candidates; `policy` is the one that was fixed first.
+
+    Attributes:
+        judged: The judge of each taskset that one decides.
+        judge: The same for readers.
+    """
 
     results: tuple[CandidateResult, ...]
     recommendation: Recommendation
     exit_code: int
     policy: Policy
+    judged: Mapping[str, Judged] = field(default_factory=dict)
+    judge: JudgeInfo | None = None
 
 
 def decide_arms(
@@ -161,18 +179,21 @@ def decide_arms(
         later: Policies that came after the comparison: each can only take a SHIP away.
         against: The stored release that the baseline is; `None` when it is none.
     """
-    versions = versions_of(
-        [_declared(arm) for arm in (baseline, *candidates)], config.policy, *later
+    arms = (baseline, *candidates)
+    judged = shared_judge([arm.run.folder.path for arm in arms], plan.tasksets)
+    declared, added = _declared(arms, config.policy, marks(judged))
+    versions = versions_of(declared, config.policy, *later)
+    judge = judge_info(
+        judged,
+        {arm.run.arm: (arm.run.folder.path, arm.run.identity, arm.answers) for arm in arms},
     )
+    context = _Context(baseline, plan, config, confounders, marks(judged), judge, added)
     seen = history or {}
     changes = {} if against is None else {change.candidate: change for change in against.changes}
     asked = [
         _Question(
-            baseline,
+            context,
             arm,
-            plan,
-            config,
-            confounders,
             seen.get(arm.run.arm),
             may_answer_alike(changes.get(arm.run.arm)),
             weak,
@@ -187,30 +208,43 @@ def decide_arms(
         recommendation,
         gate_exit_code(recommendation, verdicts),
         next(v.policy for v in versions if v.policy is not None),
+        judged,
+        judge,
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Context:
+    """What all candidates share; `judged` holds the mark of the judge, by taskset."""
+
+    baseline: GradedRun
+    plan: Plan
+    config: Config
+    confounders: Mapping[str, Sequence[ReasonCode]]
+    judged: Mapping[str, str]
+    judge: JudgeInfo | None
+    calibrated_later: Sequence[str]
 
 
 @dataclass(frozen=True, slots=True)
 class _Question:
     """One candidate's question, to be answered under any policy."""
 
-    baseline: GradedRun
+    shared: _Context
     candidate: GradedRun
-    plan: Plan
-    config: Config
-    confounders: Mapping[str, Sequence[ReasonCode]]
     history: History | None
     may_be_alike: bool
     weak: Sequence[Threat] = ()
 
     def answer(self, policy: Policy) -> CandidateResult:
         """Estimate, test and decide under one policy."""
-        config, plan, arm = self.config, self.plan, self.candidate.run.arm
-        pairing = pair(self.baseline.answers, self.candidate.answers, plan.samples())
-        sides = (self.baseline, self.candidate)
+        shared, arm = self.shared, self.candidate.run.arm
+        baseline, config, plan = shared.baseline, shared.config, shared.plan
+        pairing = pair(baseline.answers, self.candidate.answers, plan.samples())
+        sides = (baseline, self.candidate)
         cut = [c for one in sides for c in capped(one.run.arm, one.run.requests, one.completions)]
         alike = [] if self.may_be_alike else _identical(pairing)
-        found = [*self.confounders.get(arm, ()), *alike, *cut]
+        found = [*shared.confounders.get(arm, ()), *alike, *cut]
         reasons = [] if config.allow_confounded else list(found)
         look = None
         if self.history is not None:
@@ -224,12 +258,15 @@ class _Question:
             confounders=reasons,
             drawing=plan.drawing(),
             temperature=plan.sampling.temperature,
-            repeats=self.baseline.repeats,
+            repeats=baseline.repeats,
+            judged=shared.judged,
         )
         deaths = [_died(one.run.arm, why) for one in sides if (why := one.run.deaths())]
+        judge = judge_threats(shared.judge, baseline.run.arm, arm, shared.calibrated_later)
+        weak = (*judge, *self.weak)
         left_out = _left_out([one.run for one in sides])
         greedy = greedy_repeats(plan, pairing.pairs)
-        threats = [*_look_threat(look), *greedy, *left_out, *deaths, *self.weak, *result.threats]
+        threats = [*_look_threat(look), *greedy, *left_out, *deaths, *weak, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
@@ -267,8 +304,17 @@ def _look_threat(look: Look | None) -> tuple[Threat, ...]:
     return (Threat("LOOK", "ok" if look.planned else "fail", values),)
 
 
-def _declared(arm: GradedRun) -> tuple[str, str | None, Mapping[str, Any] | None]:
-    return arm.run.arm, *declared_policy(arm.run.folder.read_header() or {})
+def _declared(
+    arms: Sequence[GradedRun], present: Policy, judged: Mapping[str, str]
+) -> tuple[list[tuple[str, str | None, Mapping[str, Any] | None]], tuple[str, ...]]:
+    """Return what each arm was collected under, and the judges that were calibrated later."""
+    rows, later = [], set[str]()
+    for arm in arms:
+        known, numbers = declared_policy(arm.run.folder.read_header() or {})
+        numbers, added = calibrated_later(numbers, present, judged)
+        rows.append((arm.run.arm, known, numbers))
+        later.update(added)
+    return rows, tuple(sorted(later))
 
 
 def _left_out(runs: Sequence[CollectedRun]) -> list[Threat]:
@@ -302,14 +348,15 @@ def _arm_info(arm: GradedRun) -> ArmInfo:
     )
 
 
-def _taskset_info(taskset: Taskset, plan: Plan) -> TasksetInfo:
+def _taskset_info(taskset: Taskset, plan: Plan, judged: Mapping[str, Judged]) -> TasksetInfo:
+    scorer = SCORERS.get("judge" if taskset.name in judged else taskset.scorer)
     languages = Counter(sample.language for sample in taskset.samples)
     return TasksetInfo(
         name=taskset.name,
         family=taskset.family.value,
         version=taskset.version,
-        scorer=taskset.scorer,
-        scorer_version=SCORERS.get(taskset.scorer).version,
+        scorer=scorer.name,
+        scorer_version=scorer.version,
         content_hash=taskset.content_hash,
         n=len(taskset.samples),
         languages=dict(sorted(languages.items())),

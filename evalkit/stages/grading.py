@@ -11,9 +11,10 @@ from evalkit.decision.pairing import Answer, Key
 from evalkit.decision.passrates import EXACT, Tries, is_right
 from evalkit.errors import StoreError, UsageError
 from evalkit.estimates import Estimate
-from evalkit.scoring.base import SCORERS, Scorer
+from evalkit.scoring.base import Scorer
 from evalkit.scoring.store import write_scores
 from evalkit.stages.collecting import CollectedRun
+from evalkit.stages.judge_folders import deciding_scorers
 from evalkit.stages.plan import Plan
 from evalkit.stages.scoring_pool import score_all
 from evalkit.tasksets.head import RUNS_CODE
@@ -131,7 +132,7 @@ def _score(
     processes: int | None = None,
 ) -> None:
     """Score a run from its journal to its scores as a stream; show both to `keep`."""
-    scorers = {taskset.name: SCORERS.get(taskset.scorer) for taskset in plan.tasksets}
+    scorers = deciding_scorers(run.folder.path, plan.tasksets)
     for name, scorer in scorers.items():
         if scorer.name in RUNS_CODE and not allow_code:
             raise UsageError(

@@ -18,7 +18,7 @@ from evalkit.endpoints.reasoning import split_think
 from evalkit.errors import StoreError, TasksetError, UsageError
 from evalkit.estimates import Estimate
 from evalkit.results import ArmSummary
-from evalkit.scoring.base import SCORERS
+from evalkit.scoring.base import SCORERS, Scorer
 from evalkit.scoring.judging import MODEL_FAILURES
 from evalkit.stages.repeating import check_tries
 from evalkit.stages.scoring_pool import score_all
@@ -59,6 +59,7 @@ class Graded:
             samples with at least k answers; empty with one answer a sample.
         overruled: Answers that the scorer found right and a failure of the model made none
             (cut off, looping, ...).
+        scorer: Name of what decided.
     """
 
     taskset: Taskset
@@ -67,6 +68,8 @@ class Graded:
     summary: ArmSummary
     pass_at: Mapping[int, Estimate]
     overruled: int
+    scorer: str
+    scorer_version: int
 
 
 def read_answers(path: Path, taskset: Taskset, *, epochs: int | None = None) -> Recorded:
@@ -109,6 +112,7 @@ def grade_answers(
     allow_code: bool,
     processes: int | None = None,
     tries: Collection[int] = (),
+    scorer: Scorer | None = None,
 ) -> Graded:
     """Score recorded answers as those of a run are.
 
@@ -118,12 +122,13 @@ def grade_answers(
         allow_code: Whether the scorer may run what a model wrote.
         processes: At most so many score at once; by default one a processor.
         tries: Which k of pass@k; by default the usual ones.
+        scorer: Decides in place of the taskset's own.
 
     Raises:
         UnknownNameError: For a scorer that is not known.
         UsageError: For a scorer that runs code, when that is not allowed.
     """
-    scorer = SCORERS.get(taskset.scorer)
+    scorer = scorer or SCORERS.get(taskset.scorer)
     if taskset.code and not allow_code:
         raise UsageError(
             f"Taskset '{taskset.name}' runs code answers.", hint="Allow it with --allow-code."
@@ -142,7 +147,16 @@ def grade_answers(
     )
     summary = _summary(answers, may_abstain=taskset.measures_hallucination)
     overruled = sum(_overruled(answer) for _, answer in answers)
-    return Graded(taskset, recorded, answers, summary, _passes(answers, tries), overruled)
+    return Graded(
+        taskset,
+        recorded,
+        answers,
+        summary,
+        _passes(answers, tries),
+        overruled,
+        scorer.name,
+        scorer.version,
+    )
 
 
 def _summary(answers: Sequence[tuple[Sample, Answer]], *, may_abstain: bool) -> ArmSummary:

@@ -9,11 +9,12 @@ from pathlib import Path
 
 from evalkit.collect.journal import open_run
 from evalkit.errors import StoreError
-from evalkit.scoring.base import SCORERS, Scorer
+from evalkit.scoring.base import Scorer
 from evalkit.scoring.store import SCORES, read_scores
 from evalkit.stages.arms import Arm
 from evalkit.stages.collecting import load_run
 from evalkit.stages.grading import ScoredRun, tally
+from evalkit.stages.judge_folders import deciding_scorers
 from evalkit.stages.plan import Plan, recorded_plan
 from evalkit.stages.repeating import check_tries
 from evalkit.types import Score
@@ -74,7 +75,8 @@ def rescore(
     name = header.get("endpoint", {}).get("name") or folder.resolve().name
     run = load_run(Arm(str(name), recorded=folder), plan)
     scored = tally(run, plan, allow_code=allow_code, processes=processes, tries=tries)
-    names = {t.name: _version(SCORERS.get(t.scorer)) for t in plan.tasksets}
+    deciding = deciding_scorers(folder, plan.tasksets)
+    names = {name: _version(scorer) for name, scorer in deciding.items()}
     earlier = {
         taskset: f"{name} v{version}" for (taskset, _), (name, version, *_) in before.items()
     }

@@ -59,3 +59,21 @@ def test_two_real_servers_over_http(tmp_path: Path) -> None:
         comparison["candidates"][0]["identity"]["quantization"],  # type: ignore[index]
     ]
     assert [str(name).split(" ")[0] for name in quantizations] == ["Q8_0", "Q4_0"]
+
+
+def test_as_a_judge_it_is_called_none(tmp_path: Path) -> None:
+    row = {"question": "Which city?", "reference": "Paris", "completion": "Paris", "label": 1}
+    (tmp_path / "labels.jsonl").write_text(json.dumps(row), encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "evalkit", "calibrate", "labels.jsonl", "-t", "trivia", "--judge",
+         "q8", "--set", "judge.max_tokens=8", "--json", "-q"],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        timeout=400,
+        check=False,
+    )  # fmt: skip
+    assert done.returncode == 5, done.stderr
+    told = json.loads(done.stdout)
+    assert told["weak"]
+    assert told["failures"] == {"judge:unparsable": 1}
