@@ -96,10 +96,10 @@ class Comparison:
         Raises:
             StoreError: When it cannot be written.
         """
-        from evalkit.report.html import render_html
-        from evalkit.stages.writing import write_text
+        from evalkit.stages.writing import render_page, write_text
 
-        page = render_html(self._view(lang))
+        _, parts = render_page(self.folder, self.content, lang)
+        page = b"".join(parts).decode()
         if path is not None:
             write_text(Path(path), page)
         return page

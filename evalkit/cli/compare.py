@@ -52,6 +52,8 @@ def compare(
     md_path: Path | None,
     junit_path: Path | None,
     inconclusive: Literal["skipped", "failed"],
+    embed: str | None,
+    embed_budget: str | None,
     display: str | None,
     as_json: bool,
     quiet: bool,
@@ -69,9 +71,10 @@ def compare(
     told from the identities.
     """
     from evalkit import api
-    from evalkit.cli.results import show_comparison
+    from evalkit.cli.results import embedding_of, show_comparison
     from evalkit.stages.writing import Destinations
 
+    embedding = embedding_of(embed, embed_budget)
     repeated = None if aa is None else share("--aa", aa)
     flags = {**flags, "tasks": names(tasks), "aa": repeated}
     config = read_config(config_path, overrides, flags, policy_path, margin)
@@ -89,6 +92,12 @@ def compare(
         )
     also = Destinations(html_path, md_path, junit_path, inconclusive)
     show_comparison(
-        compared.content, compared.folder, lang=lang, also=also, as_json=as_json, gates=True
+        compared.content,
+        compared.folder,
+        lang=lang,
+        also=also,
+        as_json=as_json,
+        gates=True,
+        embedding=embedding,
     )
     return compared.exit_code

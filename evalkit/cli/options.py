@@ -19,6 +19,9 @@ Option = Callable[[F], F]
 
 
 _SHARE = re.compile(r"(?P<number>[0-9]+(\.[0-9]*)?|\.[0-9]+)\s*(?P<percent>%?)")
+_SIZE = re.compile(
+    r"(?P<number>[0-9]{1,12}(\.[0-9]{1,6})?)\s*((?P<unit>[kmg])?(?P<binary>(?<=[kmg])i)?b)?", re.I
+)
 _RULE = "Write 6%, 0.06 or 6: a number below 1 is a share, any other is percent."
 
 
@@ -176,6 +179,18 @@ MARKDOWN = click.option(
 JUNIT = click.option(
     "--junit", "junit_path", type=click.Path(path_type=Path), help="Also write JUnit XML there."
 )
+EMBED = click.option(
+    "--embed",
+    type=click.Choice(["all", "flips", "none"]),
+    help="Pairs that the page holds with their texts. Default: flips, then answers that are "
+    "missing or broken, then others by chance, up to --embed-budget. all: every pair, whatever "
+    "it takes.",
+)
+EMBED_BUDGET = click.option(
+    "--embed-budget",
+    metavar="SIZE",
+    help="What embedded pairs may take of the page, e.g. 20MB (the default) or 500kB.",
+)
 
 INCONCLUSIVE = click.option(
     "--inconclusive",
@@ -223,7 +238,7 @@ POLICY = click.option(
 )
 DECIDING = together(MARGIN, POLICY)
 TALKING = together(DISPLAY, JSON, QUIET, VERBOSE)
-RENDERING = together(LANG, HTML, MARKDOWN, JUNIT, INCONCLUSIVE)
+RENDERING = together(LANG, HTML, MARKDOWN, JUNIT, INCONCLUSIVE, EMBED, EMBED_BUDGET)
 
 
 def names(tasks: Sequence[str]) -> tuple[str, ...]:
@@ -253,6 +268,19 @@ def share(name: str, text: str) -> float:
     if value > 1:
         raise UsageError(f"{name} is '{text[:40]}', which is more than 100%.", hint=_RULE)
     return value
+
+
+def size(name: str, text: str) -> int:
+    """Read a size: bytes, or a number with kB, MB or GB (thousands), or KiB, MiB or GiB.
+
+    Raises:
+        UsageError: For what is none.
+    """
+    found = _SIZE.fullmatch(text.strip())
+    if found is None:
+        raise UsageError(f"{name} is '{text[:40]}', which is no size.", hint="Write 20MB or 500kB.")
+    step = 1024 if found["binary"] else 1000
+    return int(float(found["number"]) * step ** "_kmg".index((found["unit"] or "_").lower()))
 
 
 def read_config(

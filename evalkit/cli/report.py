@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Literal
 
@@ -28,6 +29,8 @@ def report(
     md_path: Path | None,
     junit_path: Path | None,
     inconclusive: Literal["skipped", "failed"],
+    embed: str | None,
+    embed_budget: str | None,
     redact: bool | None,
     history: bool,
     as_json: bool,
@@ -52,14 +55,16 @@ def report(
             )
         show_history(folder, lang=lang, html_path=html_path, as_json=as_json)
         return
-    from evalkit.cli.results import show_comparison
-    from evalkit.stages.redacting import redact_comparison
+    from evalkit.cli.results import embedding_of, show_comparison
+    from evalkit.stages.redacting import redact_comparison, sealing
     from evalkit.stages.reviewing import reviewed
     from evalkit.stages.writing import Destinations
 
+    embedding = embedding_of(embed, embed_budget)
     comparison = reviewed(folder)
     if redact and not comparison.redacted:
+        embedding = replace(embedding, seal=sealing(comparison))
         comparison = redact_comparison(comparison)
         click.echo(f"evalkit: comparison.json and the runs in {folder} keep their texts", err=True)
     also = Destinations(html_path, md_path, junit_path, inconclusive)
-    show_comparison(comparison, folder, lang=lang, also=also, as_json=as_json)
+    show_comparison(comparison, folder, lang=lang, also=also, as_json=as_json, embedding=embedding)

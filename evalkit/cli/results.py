@@ -4,15 +4,29 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import cast
 
 import click
 
 from evalkit.cli.github import inert_log, tell_github
+from evalkit.cli.options import size
 from evalkit.cli.streams import terminal_color, terminal_width
 from evalkit.report.console import render_console
 from evalkit.report.summary import summary
 from evalkit.results import Comparison
+from evalkit.stages.embedding import Embedding, What
 from evalkit.stages.writing import Destinations, write_reports
+
+
+def embedding_of(embed: str | None, budget: str | None) -> Embedding:
+    """Read `--embed` and `--embed-budget`.
+
+    Raises:
+        UsageError: For a budget that is no size.
+    """
+    what = cast("What", embed or "most")
+    limit = None if budget is None else size("--embed-budget", budget)
+    return Embedding(what, limit, notify=lambda text: click.echo(f"evalkit: {text}", err=True))
 
 
 def show_comparison(
@@ -23,6 +37,7 @@ def show_comparison(
     also: Destinations,
     as_json: bool,
     gates: bool = False,
+    embedding: Embedding | None = None,
 ) -> None:
     """Write every form of a comparison and print its summary.
 
@@ -33,11 +48,12 @@ def show_comparison(
         also: Further places of the files.
         as_json: For programs.
         gates: Whether this step of a pipeline decides something, which CI is then told.
+        embedding: Which pairs the page holds.
 
     Raises:
         StoreError: When a file cannot be written.
     """
-    view, paths = write_reports(folder, comparison, lang=lang, also=also)
+    view, paths = write_reports(folder, comparison, lang=lang, also=also, embedding=embedding)
     if as_json:
         body = {**summary(view), "paths": paths}
         click.echo(json.dumps(body, ensure_ascii=False, indent=2))

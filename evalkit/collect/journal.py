@@ -11,7 +11,7 @@ import fcntl
 import json
 import logging
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -126,6 +126,18 @@ class RunFolder:
             StoreError: For a line that is no record, naming it.
         """
         return self._reader.completions(asked)
+
+    def located(self, asked: set[str]) -> Iterator[tuple[int, Completion]]:
+        """Yield what `completions` does, each with the place at which `at` finds it again."""
+        return self._reader.located(asked)
+
+    def at(self, starts: Iterable[int]) -> Iterator[Completion]:
+        """Yield the records at some places.
+
+        Raises:
+            StoreError: When there is none, or the journal cannot be read.
+        """
+        return self._reader.at(starts)
 
     def answered(self) -> set[str]:
         """Return the fingerprints that have an answer.

@@ -42,6 +42,10 @@ class JournalReader:
         Raises:
             StoreError: For a line that is no record, naming it.
         """
+        return (record for _, record in self.located(asked))
+
+    def located(self, asked: set[str] | None = None) -> Iterator[tuple[int, Completion]]:
+        """Yield what `completions` does, each with the place at which `at` finds it again."""
         answered: set[str] = set()
         failed: dict[str, int] = {}
         for start, record in self._lines():
@@ -55,8 +59,9 @@ class JournalReader:
             # The first answer stays: whatever was scored from it stays true.
             answered.add(fingerprint) if asked is None else asked.remove(fingerprint)
             failed.pop(fingerprint, None)
-            yield record
-        yield from self._at(sorted(failed.values()))
+            yield start, record
+        starts = sorted(failed.values())
+        yield from zip(starts, self.at(starts), strict=True)
 
     def _lines(self) -> Iterator[tuple[int, Completion]]:
         """Yield where each whole line starts, and what it says."""
@@ -74,7 +79,12 @@ class JournalReader:
                     ) from error
                 start += len(line)
 
-    def _at(self, starts: Iterable[int]) -> Iterator[Completion]:
+    def at(self, starts: Iterable[int]) -> Iterator[Completion]:
+        """Yield the records at some places.
+
+        Raises:
+            StoreError: When there is none, or the journal cannot be read.
+        """
         with self._reading() as lines:
             for start in starts:
                 lines.seek(start)

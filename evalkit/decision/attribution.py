@@ -24,7 +24,11 @@ _ORDER: tuple[tuple[Flag, str], ...] = (
 
 def transition(pair: Pair) -> Transition:
     """Say how a pair moved from baseline to candidate (right means a value of at least ½)."""
-    baseline, candidate = pair.baseline.value, pair.candidate.value
+    return moved(pair.baseline.value, pair.candidate.value)
+
+
+def moved(baseline: float | None, candidate: float | None) -> Transition:
+    """Say the same of the values of both answers; `None`: no answer to count."""
     if baseline is None or candidate is None:
         return "missing"
     if baseline >= 0.5:

@@ -48,7 +48,7 @@ def sample_views(
     for name, group in wanted.items():
         chosen = list(group) if fits else _within(group, _SHARES[name] * budget)
         chosen.sort(key=lambda pair: (pair.sample.taskset, pair.sample.id, pair.epoch))
-        views += [_sample_view(pair, name, judged) for pair in chosen]
+        views += [sample_view(pair, name, judged) for pair in chosen]
         if len(chosen) < len(group):
             left_out[name] = len(group) - len(chosen)
     return tuple(views), left_out
@@ -72,7 +72,8 @@ def _size(pair: Pair) -> int:
     return _LEAST + sum(map(len, texts))
 
 
-def _sample_view(pair: Pair, moved_as: Transition, judged: Collection[str]) -> SampleView:
+def sample_view(pair: Pair, moved_as: Transition, judged: Collection[str]) -> SampleView:
+    """Return one pair as a reader sees it."""
     sample = pair.sample
     worse = pair.baseline if moved_as == "improvement" else pair.candidate
     if moved_as == "missing" and not pair.candidate.missing:

@@ -306,6 +306,103 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "cause.wrong_result": "wrong result",
     "cause.judge_only": "judge only",
     "cause.infrastructure": "no answer",
+    "transition.regression": "regression",
+    "transition.improvement": "improvement",
+    "transition.both_right": "both right",
+    "transition.both_wrong": "both wrong",
+    "transition.missing": "no answer",
+    "length.short": "short (under 500 characters)",
+    "length.medium": "medium (under 4,000 characters)",
+    "length.long": "long",
+    "pair_state.differs": "texts differ",
+    "pair_state.no_answer": "no answer",
+    "pair_state.unscored": "unscored",
+    "col.transition": "Pairs",
+    "col.embedded": "Embedded",
+    "explorer_table": "What is embedded",
+    "explorer_lead.all": "All {total} pairs are in this page, with both answers.",
+    "explorer_lead.part": (
+        "{shown} of {total} pairs are in this page, with both answers: flips first, then "
+        "answers that are missing or broken, then others by chance. The rest is in the "
+        "run folders. Every number above counts all pairs."
+    ),
+    "explorer_none.none": (
+        "Single pairs were left out of this page (--embed none); they are in the run folders."
+    ),
+    "explorer_none.gone": (
+        "Single pairs cannot be shown: the run folders of this comparison are not where "
+        "they were. Put them back and run evalkit report on the comparison's folder."
+    ),
+    "explorer_none.changed": (
+        "Single pairs cannot be shown: the run folders were scored or asked again after "
+        "this comparison. Run evalkit compare again."
+    ),
+    "explorer_none.unreadable": (
+        "Single pairs cannot be shown: the run folders or their tasksets cannot be read "
+        "as they were. evalkit report says why on the console."
+    ),
+    "ui.explorer": "Explorer: pair by pair",
+    "ui.explorer_noscript": (
+        "The explorer needs JavaScript. The verdict, all figures and the first "
+        "regressions above do not."
+    ),
+    "ui.explorer_broken": "The embedded pairs cannot be read: this page is damaged or cut off.",
+    "ui.explorer_old": (
+        "This browser is too old for the explorer: it cannot inflate the embedded pairs."
+    ),
+    "ui.explorer_link": "Look through all of them in the explorer",
+    "explorer.candidate": "Candidate",
+    "explorer.transition": "Change",
+    "explorer.family": "Family",
+    "explorer.taskset": "Taskset",
+    "explorer.cause": "Cause",
+    "explorer.language": "Language",
+    "explorer.length": "Prompt length",
+    "explorer.state": "Status",
+    "explorer.any": "all",
+    "explorer.search": "Search",
+    "explorer.search_hint": "words in prompts and answers",
+    "explorer.clear": "Show all",
+    "explorer.keys": "keys: j k next and previous, / search, Esc back",
+    "explorer.list": "Pairs",
+    "explorer.pair": "The chosen pair",
+    "explorer.choose": "Choose a pair from the list.",
+    "explorer.count": "$n of $total pairs in this page",
+    "explorer.none": "No pair in this page passes.",
+    "explorer.stop": "Stop",
+    "explorer.stopped": "(stopped)",
+    "explorer.searching": "$done of $all parts searched",
+    "explorer.unreadable": "This part of the page cannot be read.",
+    "explorer.previous": "Previous",
+    "explorer.next": "Next",
+    "explorer.close": "Close",
+    "explorer.not_here": "'$id' is not among the pairs in this page.",
+    "explorer.epoch": "epoch $n",
+    "explorer.prompt": "Prompt",
+    "explorer.target": "Target",
+    "explorer.reasoning": "Reasoning",
+    "explorer.extracted": "Extracted",
+    "explorer.value": "Score",
+    "explorer.explanation": "Why",
+    "explorer.flags": "Flags",
+    "explorer.finish": "Finish reason",
+    "explorer.tokens": "Tokens",
+    "explorer.seconds": "Latency",
+    "explorer.first": "First token",
+    "explorer.seconds_unit": "$s s",
+    "explorer.no_answer": "No answer: $reason",
+    "explorer.null_text": "The server sent null.",
+    "explorer.empty_text": "The answer is empty.",
+    "explorer.redacted": "redacted, hash $hash",
+    "explorer.redacted_text": "redacted: $n characters, hash $hash",
+    "explorer.same": "Both answers are alike, word for word.",
+    "explorer.differs": "First difference at character $n.",
+    "explorer.too_different": "They differ too much to be told apart word by word.",
+    "explorer.hash_differs": "The answers differ.",
+    "explorer.curl": "Copy as curl",
+    "explorer.copied": "Copied.",
+    "explorer.copy_failed": "Select and copy:",
+    "explorer.curl_more": "Not in it, because it is not recorded: $names.",
     "language.en": "English",
     "language.zh": "Chinese",
     "message_role.system": "system",

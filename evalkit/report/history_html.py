@@ -6,7 +6,7 @@ from markupsafe import Markup
 
 from evalkit.report.history_chart import history_chart
 from evalkit.report.history_model import HistoryView
-from evalkit.report.html import POLICY, environment, source_hash
+from evalkit.report.html import content_policy, environment
 from evalkit.resources import resource_dir
 
 
@@ -21,6 +21,6 @@ def render_history(view: HistoryView) -> str:
             ui=view.ui,
             charts=[history_chart(plot) for plot in view.plots],
             styles=Markup(styles),
-            policy=POLICY.format(style=source_hash(styles)),
+            policy=content_policy(styles),
         )
     )

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from evalkit.report.explorer_block import ExplorerBlock
 from evalkit.report.figures import Curve
 from evalkit.report.pieces import ArmRates as ArmRates
 from evalkit.report.pieces import Forest as Forest
@@ -267,3 +268,4 @@ class View:
     redacted: str
     release: ReleaseBlock | None
     ui: Mapping[str, str]
+    explorer: ExplorerBlock | None = None

@@ -73,7 +73,11 @@ class Words:
 
     def ui(self) -> dict[str, str]:
         """Return the fixed words of pages, by their short keys."""
-        return {key[len(_UI) :]: self(key) for key in self._words if key.startswith(_UI)}
+        return self.group(_UI)
+
+    def group(self, prefix: str) -> dict[str, str]:
+        """Return words that need no facts, by what follows the prefix of their keys."""
+        return {key[len(prefix) :]: self(key) for key in self._words if key.startswith(prefix)}
 
 
 def fields(template: str) -> set[str]:

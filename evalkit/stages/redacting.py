@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import replace
@@ -101,14 +101,23 @@ def redact_comparison(comparison: Comparison) -> Comparison:
     """
     if comparison.redacted:
         return comparison
+    seal = sealing(comparison)
+    results = tuple(
+        replace(result, samples=tuple(map(seal, result.samples))) for result in comparison.results
+    )
+    return replace(comparison, results=results, redacted=True)
+
+
+def sealing(comparison: Comparison) -> Callable[[SampleView], SampleView]:
+    """Return what `redact_comparison` does to each pair, for pairs that it does not hold.
+
+    Raises:
+        ConfigError: When the secret can be guessed.
+    """
     seals = [_texts(result.samples) for result in comparison.results]
     secret = (read_secret() or "").encode()
     key = keyed_digest(secret, ["report", digest(["report", seals])]).encode()
-    results = tuple(
-        replace(result, samples=tuple(_without_texts(sample, key) for sample in result.samples))
-        for result in comparison.results
-    )
-    return replace(comparison, results=results, redacted=True)
+    return lambda sample: _without_texts(sample, key)
 
 
 def _texts(samples: Sequence[SampleView]) -> list[list[Any]]:

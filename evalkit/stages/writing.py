@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
-from evalkit.report.html import render_html
+from evalkit.report.explorer_block import explorer_block
+from evalkit.report.html import page_parts
 from evalkit.report.junit import Undecided, render_junit
 from evalkit.report.markdown import render_markdown
 from evalkit.report.model import View
 from evalkit.report.store import dump_comparison
 from evalkit.report.view import build_view
+from evalkit.report.words import Words
 from evalkit.results import Comparison
+from evalkit.stages.embedding import Embedding, embedded_pairs
 
 COMPARISON, HTML, MARKDOWN, JUNIT = "comparison.json", "report.html", "report.md", "junit.xml"
 
@@ -39,12 +43,27 @@ def write_comparison(folder: Path, comparison: Comparison) -> Path:
         StoreError: When it cannot be written.
     """
     path = folder / COMPARISON
-    _write(path, dump_comparison(comparison))
+    _write(path, [dump_comparison(comparison)])
     return path
 
 
+def render_page(
+    folder: Path, comparison: Comparison, lang: str, embedding: Embedding | None = None
+) -> tuple[View, list[bytes]]:
+    """Return the view-model and the page with its explorer, in UTF-8 and in pieces."""
+    words = Words(lang)
+    embedded = embedded_pairs(folder, comparison, words, embedding or Embedding())
+    view = replace(build_view(comparison, lang), explorer=explorer_block(words, embedded))
+    return view, list(page_parts(view, embedded))
+
+
 def write_reports(
-    folder: Path, comparison: Comparison, *, lang: str, also: Destinations
+    folder: Path,
+    comparison: Comparison,
+    *,
+    lang: str,
+    also: Destinations,
+    embedding: Embedding | None = None,
 ) -> tuple[View, dict[str, Any]]:
     """Render every form into the folder, and copies where they are wanted.
 
@@ -54,17 +73,17 @@ def write_reports(
     Raises:
         StoreError: When one cannot be written.
     """
-    view = build_view(comparison, lang)
+    view, page = render_page(folder, comparison, lang, embedding)
+    junit = render_junit(view, inconclusive=also.inconclusive)
     forms = {
-        "html": (folder / HTML, also.html, render_html(view)),
-        "markdown": (folder / MARKDOWN, also.markdown, render_markdown(view)),
-        "junit": (folder / JUNIT, also.junit, render_junit(view, inconclusive=also.inconclusive)),
+        "html": (folder / HTML, also.html, page),
+        "markdown": (folder / MARKDOWN, also.markdown, [render_markdown(view).encode()]),
+        "junit": (folder / JUNIT, also.junit, [junit.encode()]),
     }
-    for path, copy, text in forms.values():
-        data = text.encode("utf-8")
-        _write(path, data)
+    for path, copy, parts in forms.values():
+        _write(path, parts)
         if copy is not None:
-            _write(copy, data)
+            _write(copy, parts)
     paths = {name: str(path) for name, (path, _, _) in forms.items()}
     return view, {**paths, "comparison": str(folder / COMPARISON)}
 
@@ -75,12 +94,12 @@ def write_text(path: Path, text: str) -> None:
     Raises:
         StoreError: When it cannot be written.
     """
-    _write(path, text.encode("utf-8"))
+    _write(path, [text.encode("utf-8")])
 
 
-def _write(path: Path, data: bytes) -> None:
+def _write(path: Path, parts: Iterable[bytes]) -> None:
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        write_atomic(path, [data])
+        write_atomic(path, parts)
     except OSError as error:
         raise StoreError(f"{path} cannot be written: {error.strerror or error}.") from error

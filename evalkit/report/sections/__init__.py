@@ -13,6 +13,7 @@ from typing import Any, Final, Protocol
 from evalkit.report.model import CandidateBlock, View
 from evalkit.report.sections import (
     details,
+    explorer,
     families,
     first_screen,
     improvements,
@@ -88,6 +89,7 @@ CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
 )
 PAGE_SECTIONS: Final[tuple[PageSection, ...]] = (
     release,
+    explorer,
     methods,
     details,
 )

@@ -14,7 +14,11 @@ TEMPLATE = """\
 {% import "macros.html.j2" as m %}
 <section id="{{ block.key }}-regressions">
   <h3>{{ ui.regressions }} <span class="count">{{ flips.total_text }}</span></h3>
-  <p class="lead">{{ ui.regressions_lead }}{% if flips.note %} {{ flips.note }}{% endif %}</p>
+  <p class="lead">{{ ui.regressions_lead }}{% if flips.note %} {{ flips.note }}{% endif %}
+  {% if view.explorer and not view.explorer.problem and flips.total %}
+  <a href="#/?candidate={{ block.endpoint | urlencode }}&amp;transition=regression">\
+{{ ui.explorer_link }}</a>.
+  {% endif %}</p>
   {% if not flips.cards %}<p class="fine">{{ ui.none_found }}</p>{% endif %}
   {% for card in flips.cards[:opened] %}{{ m.sample(card, ui, open=true) }}{% endfor %}
   {% if flips.cards[opened:] %}

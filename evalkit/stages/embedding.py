@@ -1,0 +1,81 @@
+"""Which pairs a page embeds, from the runs of its comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Literal
+
+from evalkit.collect.journal import is_run_folder, open_run
+from evalkit.errors import EvalKitError
+from evalkit.report.explorer import Embedded, embed
+from evalkit.report.store import load_comparison
+from evalkit.report.words import Words
+from evalkit.results import Comparison, SampleView
+from evalkit.stages.places import read_places
+
+What = Literal["most", "all", "flips", "none"]
+Seal = Callable[[SampleView], SampleView]
+
+BUDGET = 20_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Embedding:
+    """Which pairs the page holds with their texts; every number counts all of them.
+
+    Attributes:
+        what: `most` means as many as the budget allows, as `explore` orders them.
+        budget: Bytes of all embedded pairs together; `None`: no limit for `all`, else `BUDGET`.
+        seal: As for `explore`.
+        notify: Told why nothing can be embedded, where that is a fault.
+    """
+
+    what: What = "most"
+    budget: int | None = None
+    seal: Seal | None = None
+    notify: Callable[[str], None] = lambda text: None
+
+    @property
+    def limit(self) -> int | None:
+        """The budget that holds."""
+        if self.budget is None and self.what != "all":
+            return BUDGET
+        return self.budget
+
+
+def embedded_pairs(
+    folder: Path, comparison: Comparison, words: Words, embedding: Embedding
+) -> Embedded | str:
+    """Return what the page embeds, or a word for why it embeds nothing.
+
+    The word is `none` (not wanted), `gone` (there are no runs), `changed` (the runs say
+    something else than the comparison), or `unreadable`.
+    """
+    if embedding.what == "none":
+        return "none"
+    runs = _runs(folder, comparison)
+    if not all(is_run_folder(run) for run in runs):
+        return "gone"
+    # Scorers and statistics are slow to import, and needed here alone.
+    from evalkit.stages.exploring import Unexplored, explore
+
+    try:
+        if any(result.review is not None for result in comparison.results):
+            # The runs hold the scores from before the review, and so does the file.
+            comparison = replace(load_comparison(folder), redacted=comparison.redacted)
+        folders = [open_run(run) for run in runs]
+        found = explore(folders, comparison, embedding.what, embedding.seal)
+        return embed(found, words, embedding.limit)
+    except Unexplored as none:
+        return none.reason
+    except EvalKitError as error:
+        embedding.notify(f"the page shows no single pairs: {error.message}")
+        return "unreadable"
+
+
+def _runs(folder: Path, comparison: Comparison) -> list[Path]:
+    away = read_places(folder)
+    names = [comparison.baseline.endpoint, *(arm.endpoint for arm in comparison.candidates)]
+    return [away.get(name, folder / "runs" / name) for name in names]
