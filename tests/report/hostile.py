@@ -18,4 +18,10 @@ HOSTILE = (
     "<b>" * 50_000,
     ("word " * 20_000) + "\n" * 5_000,
     "]]><!--><![CDATA[ <?xml ?> --><!ENTITY x>",
+    "</script><!--<script></template></noscript></textarea></title><base href=//example.com>",
+    "<style>@import 'https://example.com/x.css';*{display:none!important}</style>",
+    "=cmd|' /C calc'!A0\t@SUM(1)\t+1\t-1",
+    "\x1b]0;title\x07\x1b]8;;https://example.com\x1b\\link\x1b]8;;\x1b\\\x9d0;x\x9c\x1b[2J\x1bc",
+    "zero\u200bwidth\u2060and\ufeffline\u2028and\u2029paragraph\u00ad",
+    "'; $(touch pwned) `touch pwned` \\' \" ! %s ${IFS} \\u0027 \n'\"'\"'",
 )
