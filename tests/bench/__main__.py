@@ -17,6 +17,7 @@ BENCHMARKS = {
     "waiting": "wall time against the ideal",
     "memory": "peak memory",
     "tail": "from the last reply to the report",
+    "explorer": "the page's explorer",
     "startup": "cold start",
     "sandbox": "programs in the sandbox",
     "clients": "HTTP clients in a bare loop",
