@@ -142,9 +142,8 @@ def test_pairs_stay_when_reviewers_changed_the_verdict(made: Path) -> None:
     review = Review((), told, told, None, followed=True)
     after = replace(before, results=(replace(result, pooled=pooled, review=review),))
     assert embedded(made, comparison=after) == embedded(made)
-    assert embedded(
-        made, comparison=replace(before, results=(replace(result, pooled=pooled),))
-    ) == ("changed")
+    other = replace(before, results=(replace(result, pooled=pooled),))
+    assert embedded(made, comparison=other) == "changed"
 
 
 def test_broken_journal_and_changed_taskset_are_a_sentence(folder: Path, made: Path) -> None:
