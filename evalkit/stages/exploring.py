@@ -131,7 +131,7 @@ def explore(
         baseline,
         candidates,
         samples,
-        judged=frozenset(comparison.policy.get("judges") or ()),
+        judged=_judged(comparison),
         redaction=_redaction(comparison, plan, seal),
         seal=seal,
     )
@@ -142,6 +142,11 @@ def explore(
         totals=tuple(totals),
         rows=reader.rows(ordered),
     )
+
+
+def _judged(comparison: Comparison) -> frozenset[str]:
+    by_name = {taskset.name for taskset in comparison.tasksets if taskset.scorer == "judge"}
+    return frozenset(by_name | set(comparison.policy.get("judges") or ()))
 
 
 def _entries(
