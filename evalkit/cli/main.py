@@ -33,6 +33,7 @@ from evalkit.cli.selftest import selftest
 from evalkit.cli.stats import stats
 from evalkit.cli.streams import Output, open_missing_streams
 from evalkit.cli.tasks import tasks
+from evalkit.cli.view import view
 from evalkit.errors import EvalKitError, ExitCode
 from evalkit.garbage import rare_collections
 
@@ -72,6 +73,7 @@ VERBS = (
     grade,
     calibrate,
     report,
+    view,
     gate,
     check,
     tasks,

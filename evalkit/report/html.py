@@ -9,14 +9,15 @@ from __future__ import annotations
 
 import base64
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from typing import Final
 
+import orjson
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from markupsafe import Markup
 
-from evalkit.report.explorer import Embedded
+from evalkit.report.explorer import Embedded, element
 from evalkit.report.model import CandidateBlock, View
 from evalkit.report.sections import CANDIDATE_SECTIONS, PAGE_SECTIONS
 from evalkit.resources import resource_dir
@@ -29,7 +30,9 @@ _SCRIPTS: Final = ("text", "diff", "data", "list", "detail", "main")
 _END: Final = "</body>"
 
 
-def page_parts(view: View, embedded: Embedded | str) -> Iterator[bytes]:
+def page_parts(
+    view: View, embedded: Embedded | str, marking: Mapping[str, str] | None = None
+) -> Iterator[bytes]:
     """Yield a report with its explorer, piece by piece, in UTF-8.
 
     The chunks come last, so that all else is usable before they are read.
@@ -37,26 +40,32 @@ def page_parts(view: View, embedded: Embedded | str) -> Iterator[bytes]:
     Args:
         view: With `explorer`.
         embedded: What the explorer shows, or why it shows nothing.
+        marking: Words for marks, in a page that `evalkit view` serves; it may ask the
+            server that it came from, and nobody else.
     """
     if isinstance(embedded, str):
         yield render_html(view).encode()
         return
-    page, end, rest = render_html(view, embedded.index).rpartition(_END)
+    index = embedded.index
+    if marking is not None:
+        index += element("review", orjson.dumps(marking)).decode("ascii")
+    page, end, rest = render_html(view, index, serving=marking is not None).rpartition(_END)
     yield page.encode()
     yield from embedded.chunks
     yield f"{end}{rest}".encode()
 
 
-def render_html(view: View, index: str | None = None) -> str:
+def render_html(view: View, index: str | None = None, *, serving: bool = False) -> str:
     """Return the report as one HTML document without any external reference.
 
     Args:
         view: The view-model.
         index: The explorer's index, an element; `None` for a page without a script.
+        serving: Whether the page takes marks, and may ask its own server.
     """
     templates = environment()
     styles = _source("styles.css") + (_source("explorer.css") if view.explorer else "")
-    script = "" if index is None else explorer_script()
+    script = "" if index is None else explorer_script(serving=serving)
     blocks = [(block, list(_candidate_sections(view, block))) for block in view.candidates]
     return templates.get_template("page.html.j2").render(
         view=view,
@@ -66,14 +75,15 @@ def render_html(view: View, index: str | None = None) -> str:
         styles=Markup(styles),
         script=Markup(script),
         index=Markup(index or ""),
-        policy=content_policy(styles, script),
+        policy=content_policy(styles, script, serving=serving),
     )
 
 
 @cache
-def explorer_script() -> str:
+def explorer_script(*, serving: bool = False) -> str:
     """Return the explorer's script: its files in one scope of their own."""
-    sources = "\n".join(_source(f"explorer.{name}.js") for name in _SCRIPTS)
+    names = (*_SCRIPTS[:-1], "review", _SCRIPTS[-1]) if serving else _SCRIPTS
+    sources = "\n".join(_source(f"explorer.{name}.js") for name in names)
     return f'(() => {{\n"use strict";\n{sources}\n}})();'
 
 
@@ -81,9 +91,10 @@ def _source(name: str) -> str:
     return (resource_dir("templates") / name).read_text(encoding="utf-8")
 
 
-def content_policy(styles: str, script: str = "") -> str:
+def content_policy(styles: str, script: str = "", *, serving: bool = False) -> str:
     """Return the Content-Security-Policy that allows one style sheet and perhaps one script."""
     allowed = f"script-src '{source_hash(script)}'; " if script else ""
+    allowed += "connect-src 'self'; " if script and serving else ""
     return _POLICY.format(style=source_hash(styles), script=allowed)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalkit.report import numbers
 from evalkit.report.estimates import as_difference
+from evalkit.report.flat import date
 from evalkit.report.model import ReviewBlock, ReviewSide, Table
 from evalkit.report.text import one_line
 from evalkit.report.verdicts import ICONS, Names
@@ -100,5 +101,5 @@ def _mark(words: Words, names: Names, judged: JudgedMark) -> tuple[str, ...]:
         arms.get(judged.favours, numbers.DASH),
         one_line(mark.reviewer),
         one_line(mark.reason),
-        one_line(mark.time),
+        date(mark.time),
     )

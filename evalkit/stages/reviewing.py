@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
-from evalkit.decision.adjudication import Adjudicated, adjudicate, one_sided
+from evalkit.decision.adjudication import Adjudicated, adjudicate, answer_hash, one_sided
 from evalkit.decision.verdict import gate_exit_code, recommend
+from evalkit.errors import UsageError
 from evalkit.policy import Policy
 from evalkit.report.store import load_comparison
 from evalkit.results import CandidateResult, Comparison, Threat, VerdictState
@@ -17,16 +19,20 @@ from evalkit.stages.marks import read_marks
 from evalkit.stages.rejudging import Evidence, judge_again, load_evidence
 
 
-def reviewed(folder: Path) -> Comparison:
+def reviewed(folder: Path, evidence: Evidence | None = None) -> Comparison:
     """Return a folder's comparison with what its reviewers' marks make of it.
 
     Without marks it is the comparison as it stands.
+
+    Args:
+        folder: Of the comparison.
+        evidence: Its runs, where they were read before.
 
     Raises:
         EvalKitError: When the folder, its runs or its marks cannot be read.
     """
     marks, before = read_marks(folder), load_comparison(folder)
-    return with_marks(before, load_evidence(folder, before), marks) if marks else before
+    return with_marks(before, evidence or load_evidence(folder, before), marks) if marks else before
 
 
 def with_marks(
@@ -64,6 +70,27 @@ def with_marks(
         recommendation=recommendation,
         exit_code=gate_exit_code(recommendation, verdicts),
     )
+
+
+def completed_mark(evidence: Evidence, said: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Add to what a reviewer said which answer it is about.
+
+    Raises:
+        UsageError: When there is no such arm, sample or answer.
+    """
+    kind = said.get("kind")
+    if kind == "withdrawal":
+        return said
+    arms = {arm.run.arm: arm for arm in evidence.runs}
+    arm = arms.get(str(said.get("arm"))) if kind == "score" else evidence.runs[0]
+    if arm is None:
+        raise UsageError("There is no such endpoint in this comparison.")
+    epoch = said.get("epoch", 0)
+    key = (str(said.get("taskset")), str(said.get("sample_id")), epoch)
+    answer = arm.answers.get(key) if isinstance(epoch, int) else None
+    if answer is None:
+        raise UsageError("There is no such sample in this comparison.")
+    return {**said, "answer_hash": answer_hash(answer.completion)} if kind == "score" else said
 
 
 def _adjudicated(baseline: GradedRun, candidate: GradedRun, marks: Sequence[Mark]) -> Adjudicated:

@@ -40,7 +40,9 @@ def launched() -> Iterator[Any]:
 class Opened:
     """A page with everything that it said and asked for."""
 
-    def __init__(self, browser: Any, file: Path, *, width: int, height: int, scheme: str) -> None:
+    def __init__(
+        self, browser: Any, file: Path | str, *, width: int, height: int, scheme: str
+    ) -> None:
         self.page = browser.new_page(
             viewport={"width": width, "height": height}, color_scheme=scheme
         )
@@ -50,7 +52,7 @@ class Opened:
         self.page.on("pageerror", lambda error: self.messages.append(str(error)))
         self.page.on("dialog", lambda dialog: self.messages.append(dialog.message))
         self.page.on("request", lambda request: self.requests.append(request.url))
-        self.url = file.as_uri()
+        self.url = file if isinstance(file, str) else file.as_uri()
         self.page.goto(self.url)
 
     def check_quiet(self) -> None:
