@@ -43,12 +43,14 @@ class Direct:
         self._headers = dict(headers)
         self._connect_seconds = connect_seconds
         self._most = most
+        self._closed = False
         self._targets: dict[tuple[str, str], tuple[Place, bytes]] = {}
         self._idle: defaultdict[Place, deque[Line]] = defaultdict(deque)
         self._addresses: dict[Place, tuple[float, Sequence[aiohappyeyeballs.AddrInfoType]]] = {}
 
     def close(self) -> None:
-        """Close the connections that nobody uses."""
+        """Close the connections that nobody uses, and each other one when it comes back."""
+        self._closed = True
         for lines in self._idle.values():
             for line in lines:
                 line.close()
@@ -79,7 +81,7 @@ class Direct:
             await line.ask(head + b"\r\n" if data is None else _with_body(head, data), watch, sink)
             return line.response()
         finally:
-            if line.reusable:
+            if line.reusable and not self._closed:
                 self._idle[place].append(line)
             else:
                 line.close()

@@ -46,8 +46,8 @@ def _calibration(words: Words, found: dict[str, float]) -> str:
     youden = found["sensitivity"] + found["specificity"] - 1
     return words(
         "judge.calibration",
-        sensitivity=f"{found['sensitivity']:.3g}",
-        specificity=f"{found['specificity']:.3g}",
-        youden=f"{youden:.3g}",
+        sensitivity=numbers.significant(found["sensitivity"]),
+        specificity=numbers.significant(found["specificity"]),
+        youden=numbers.significant(youden),
         labels=numbers.count(int(found["n_right"] + found["n_wrong"])),
     )

@@ -8,7 +8,9 @@ import subprocess
 import sys
 
 PROGRAM = """
-import asyncio, sys
+import asyncio, signal, sys
+# A shell starts what it runs in the background with interrupts ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
 from evalkit.collect.interrupts import run_with_signals
 
 async def start(stop):

@@ -144,6 +144,26 @@ def test_what_is_no_answer_says_why(parts: list[bytes], error: type[Exception]) 
     assert caught.type is error or error is OSError
 
 
+def test_a_connection_that_comes_back_after_the_end_is_closed() -> None:
+    async def handle(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await read_request(reader)
+        writer.write(OK)
+        await writer.drain()
+        # The other side's end: nothing is left open there.
+        assert await reader.read() == b""
+
+    async def go(url: str) -> int:
+        direct = Direct({}, 5.0, 1 << 20)
+        watch = Watch(Deadlines(total=5.0), None, asyncio.get_running_loop().time())
+        late = asyncio.create_task(direct.exchange("GET", f"{url}/v1", None, watch, None))
+        await asyncio.sleep(0)
+        direct.close()
+        return (await late).status
+
+    with RawServer(handle) as server:
+        assert asyncio.run(go(server.url)) == 200
+
+
 def test_a_request_says_what_it_must_and_keeps_the_path_as_it_is() -> None:
     seen: list[bytes] = []
 

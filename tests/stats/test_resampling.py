@@ -4,7 +4,7 @@ import time
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 
 from evalkit.stats.resampling import (
     acceleration,
@@ -18,6 +18,7 @@ from tests.stats.strategies import tables
 
 
 @given(cells=tables())
+@example(cells=(0, 0, 5965436, 0))
 @settings(max_examples=60)
 def test_the_law_is_a_law_with_the_right_moments(cells):
     _, gained, lost, _ = cells
@@ -27,7 +28,9 @@ def test_the_law_is_a_law_with_the_right_moments(cells):
     p, q = gained / n, lost / n
     centred = support - (gained - lost)
     assert centred @ mass == pytest.approx(0, abs=1e-6 * (1 + n**0.5))
-    assert centred**2 @ mass == pytest.approx(n * (p + q - (p - q) ** 2), rel=1e-6, abs=1e-6)
+    # Far from the mean a mass of rounding size stands under squares of that distance.
+    spread = n * (p + q - (p - q) ** 2)
+    assert centred**2 @ mass == pytest.approx(spread, rel=1e-6, abs=1e-6 + 1e-12 * n)
 
 
 def test_the_law_by_convolution():
