@@ -4,7 +4,7 @@ A name is found with other spaces, hyphens and commas between its words, with or
 article or a word such as "about" before it, and in singular or plural; what stands in
 brackets is a name of its own ("adenosine diphosphate (ADP)"); a date is found in each of its
 usual spellings; a name that is a number is found by its value, so 14 is "fourteen" and is
-not within 14.5. Chinese names are found as they are.
+not within 14.5. Chinese names are found with any dot or dash between their parts, or none.
 
 Everything is linear in the text.
 """
@@ -26,6 +26,15 @@ from evalkit.tasksets.formats.dates import date_spellings
 
 MAX_MENTIONS = 1_000
 _MAX_WORDS = 12
+_WINDOW = 40
+_NEGATED_BEFORE = re.compile(
+    r"(?:\b(?:not|never|neither|nor|isn't|wasn't|aren't|rather than|instead of|other than|unlike)\b"
+    r"(?! (?:only|just|merely))(?: [\w'-]+){0,3} ?|(?:不是|并非|而非|不叫|不在|绝非))[\"'“‘《「]?$"
+)
+_NEGATED_AFTER = re.compile(
+    r"[\"'”’》」]? ?(?:(?:is|was|are|were)(?:n't| not) (?:the|an?|correct|right|its)\b|并?不是)"
+)
+_CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、]|\bbut\b|而是")
 _BRACKETS = re.compile(r"\s*\(([^()]{2,60})\)\s*")
 _FILLER = re.compile(
     r"^(?:(?:the|an?|about|approximately|around|roughly|nearly|almost|circa|c\.|ca\.|in|at|on|from"
@@ -33,6 +42,8 @@ _FILLER = re.compile(
 )
 _SEPARATOR = re.compile(r"[\s,\-\u2010-\u2015]+")
 _BETWEEN = r"[\s,\-\u2010-\u2015]{1,3}(?:the )?"
+_DOT = r"[\u00b7\u2022\u2027\u2219\u22c5\u30fb.\-\u2010-\u2015 ]"
+_HAN_NAME = re.compile(rf"[\u4e00-\u9fff](?:{_DOT}?[\u4e00-\u9fff]){{2,19}}")
 _BARE_NUMBER = re.compile(r"-?[\d.,/ ]*\d[\d.,/ ]*%?")
 
 
@@ -94,7 +105,10 @@ def alias(name: str) -> Alias:
 
 
 def _pattern(name: str) -> tuple[str, re.Pattern[str]] | None:
-    """Return what finds a name in other writing, where it is in Latin letters."""
+    """Return what finds a name in other writing: in Latin letters, or Chinese of 3 and more."""
+    if _HAN_NAME.fullmatch(name):
+        characters = re.sub(_DOT, "", name)
+        return characters[0], re.compile(f"{_DOT}?".join(characters))
     bare = _FILLER.sub("", name)
     words = [word.strip(".") for word in _SEPARATOR.split(bare) if word.strip(".")]
     if not words or len(words) > _MAX_WORDS or not all(re.search("[a-z0-9]", w) for w in words):
@@ -108,3 +122,10 @@ def _pattern(name: str) -> tuple[str, re.Pattern[str]] | None:
     parts = [rf"{re.escape(word)}\.?" for word in words[:-1]]
     pattern = rf"(?<![a-z0-9_]){_BETWEEN.join([*parts, tail])}(?![a-z0-9_])"
     return max(words[:-1] or [last.removesuffix("s")], key=len), re.compile(pattern)
+
+
+def negated(sentence: str, span: Span) -> bool:
+    """Say whether a mention in a normalised sentence is denied: "not Paris", 不是巴黎."""
+    before = _CLAUSE_END.split(sentence[max(0, span.start - _WINDOW) : span.start])[-1]
+    after = sentence[span.end : span.end + _WINDOW]
+    return bool(_NEGATED_BEFORE.search(before) or _NEGATED_AFTER.match(after))

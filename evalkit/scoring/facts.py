@@ -28,28 +28,31 @@ from dataclasses import dataclass
 from typing import Any
 
 from evalkit.scoring.abstention import Stance, read_stance
-from evalkit.scoring.aliases import Alias, alias
+from evalkit.scoring.aliases import Alias, alias, negated
 from evalkit.scoring.base import SCORERS, Judgement
 from evalkit.scoring.number_folding import fold_numbers
 from evalkit.scoring.number_words import find_number_words
 from evalkit.scoring.numbers import Number, find_numbers, parse_number
-from evalkit.scoring.text import Span, clip, contains_any, normalise
+from evalkit.scoring.premises import corrects, denies_premise
+from evalkit.scoring.text import Span, clip, normalise
 from evalkit.types import Flag, Language, Outcome, Sample
 
-_NEGATED_BEFORE = re.compile(
-    r"(?:\b(?:not|never|neither|nor|isn't|wasn't|aren't|rather than|instead of|other than|unlike)\b"
-    r"(?! (?:only|just|merely))(?: [\w'-]+){0,3} ?|(?:不是|并非|而非|不叫|不在|绝非))[\"'“‘《「]?$"
-)
-_NEGATED_AFTER = re.compile(
-    r"[\"'”’》」]? ?(?:(?:is|was|are|were)(?:n't| not) (?:the|an?|correct|right|its)\b|并?不是)"
-)
-_CLAUSE_END = re.compile(r"[,.;:!?，。；：！？、]|\bbut\b|而是")
 _ANSWER_PLACE = re.compile(
     r"(?:\b(?:is|was|are|were|be|by|called|named)(?: (?:also|actually|really))?(?: (?:the|an?))? ?"
     r"|[:：=]|是|为|叫)[\"'“‘《「]?$"
 )
 _ALTERNATIVE = re.compile(r"[\"'”’》」]? ?(?:/|,? ?\bor\b|或者?|还是) ?(?:the )?[\"'“‘《「]?$")
 _WINDOW = 40
+# What only explains a number: "(7 x 24)", "since a day has 24 hours", "born 1876".
+_ASIDE = re.compile(
+    r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）"
+    r"|\b(?:since|because|given that|seeing that|considering that)\b[^,.;\n]{1,120}"
+    r"|(?:因为|由于|鉴于)[^，。；,;\n]{1,80}"
+    r"|\b(?:divisible|divided|multiplied) by \d{1,9}"
+    r"|被\s?\d{1,9}\s?整除|除以\s?\d{1,9}"
+    r"|\b(?:born|died)(?: in)? \d{3,4}",
+    re.IGNORECASE,
+)
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 
@@ -58,7 +61,7 @@ class FactsScorer:
     """Scores closed-book and grounded short answers in three outcomes."""
 
     name: str = "facts"
-    version: int = 4
+    version: int = 5
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer."""
@@ -68,7 +71,7 @@ class FactsScorer:
         stance = read_stance(clip(text), question, sample.language)
         kind = sample.target["kind"]
         if kind == "unanswerable":
-            return _judge_unanswerable(sample.target, text, stance)
+            return _judge_unanswerable(sample, text, stance)
         if stance.abstains:
             return _judgement(Outcome.ABSTAINED, None, "declines to answer")
         if kind == "number":
@@ -76,10 +79,13 @@ class FactsScorer:
         return _judge_answer(sample.target, stance)
 
 
-def _judge_unanswerable(target: Any, text: str, stance: Stance) -> Judgement:
+def _judge_unanswerable(sample: Sample, text: str, stance: Stance) -> Judgement:
     answer = " ".join(stance.rest)[:200] or None
-    if contains_any(normalise(text), target.get("corrections", ())):
+    question = sample.messages[-1].content
+    if corrects(text, sample.target.get("corrections", ()), question):
         return _judgement(Outcome.CORRECT, answer, "corrects the false premise")
+    if denies_premise(text, question):
+        return _judgement(Outcome.CORRECT, answer, "denies what the question takes for granted")
     if stance.asserts or not (stance.declines or stance.denies):
         return _judgement(Outcome.INCORRECT, answer, "asserts an answer where there is none")
     said = "denies that it exists" if stance.denies else "declines to answer"
@@ -89,13 +95,21 @@ def _judge_unanswerable(target: Any, text: str, stance: Stance) -> Judgement:
 def _judge_number(sample: Sample, question: str, stance: Stance) -> Judgement:
     wanted = parse_number(sample.target["value"])
     tolerance = parse_number(sample.target.get("tolerance", "0"))
-    asserted = list(_new_numbers(stance.rest, question, sample.language))
+    said = [_without_asides(part) for part in stance.rest]
+    asserted = list(_new_numbers(said, question, sample.language)) or list(
+        _new_numbers(stance.rest, question, sample.language)
+    )
     if not asserted:
         return _nothing_asserted(stance, f"{wanted}")
     given = asserted[-1 if sample.target.get("place") == "last" else 0]
     if abs(given.value - wanted) <= tolerance:
         return _judgement(Outcome.CORRECT, given.text, f"{given.text} is right")
     return _judgement(Outcome.INCORRECT, given.text, f"{given.text} instead of {wanted}")
+
+
+def _without_asides(part: str) -> str:
+    """Return a sentence without what only explains its number."""
+    return _ASIDE.sub(" ", part)
 
 
 def _new_numbers(parts: Iterable[str], question: str, language: Language) -> Iterator[Number]:
@@ -106,7 +120,7 @@ def _new_numbers(parts: Iterable[str], question: str, language: Language) -> Ite
         for number in _all_numbers(part, language):
             if number.value in known or number.marker or number.ordinal:
                 continue
-            if not _negated(folded, Span(number.start, number.end)):
+            if not negated(folded, Span(number.start, number.end)):
                 yield number
 
 
@@ -122,18 +136,31 @@ def _judge_answer(target: Any, stance: Stance) -> Judgement:
     rivals = [alias(name) for name in target.get("rivals", ())]
     for part in stance.rest:
         sentence = normalise(part)
-        right = _asserted(sentence, aliases)
-        wrong = [
-            span
-            for span in _asserted(sentence, rivals)
-            if not any(span.start < gold.end and gold.start < span.end for gold in right)
-        ]
+        right, wrong = _longest(_asserted(sentence, aliases), _asserted(sentence, rivals))
         if right and not wrong:
             named = sentence[right[0].start : right[0].end]
             return _judgement(Outcome.CORRECT, named, f"names {named}")
         if wrong:
             return _judge_named(sentence, right, wrong, target["aliases"][0])
     return _nothing_asserted(stance, target["aliases"][0])
+
+
+def _longest(right: list[Span], wrong: list[Span]) -> tuple[list[Span], list[Span]]:
+    """Keep of overlapping mentions the longest, and of equal ones the right one."""
+
+    def within(span: Span, others: Sequence[Span], *, equal: bool) -> bool:
+        length = span.end - span.start
+        return any(
+            other.start < span.end
+            and span.start < other.end
+            and (other.end - other.start > length or (equal and other.end - other.start == length))
+            for other in others
+        )
+
+    return (
+        [span for span in right if not within(span, wrong, equal=False)],
+        [span for span in wrong if not within(span, right, equal=True)],
+    )
 
 
 def _judge_named(
@@ -160,14 +187,8 @@ def _nothing_asserted(stance: Stance, wanted: str) -> Judgement:
 def _asserted(sentence: str, names: Iterable[Alias]) -> list[Span]:
     """Return the mentions of the names that are not negated, in their order."""
     spans = {span for name in names for span in name.mentions(sentence)}
-    kept = (span for span in spans if not _negated(sentence, span))
+    kept = (span for span in spans if not negated(sentence, span))
     return sorted(kept, key=lambda span: (span.start, -span.end))
-
-
-def _negated(sentence: str, span: Span) -> bool:
-    before = _CLAUSE_END.split(sentence[max(0, span.start - _WINDOW) : span.start])[-1]
-    after = sentence[span.end : span.end + _WINDOW]
-    return bool(_NEGATED_BEFORE.search(before) or _NEGATED_AFTER.match(after))
 
 
 def _in_answer_place(sentence: str, span: Span) -> bool:

@@ -31,6 +31,9 @@ def named(name: str, text: str) -> bool:
         ("两百", "共两百人"),
         ("堪培拉", "首都堪培拉市"),
         ("Au", "The symbol is Au."),
+        ("阿瑟·米勒", "阿瑟•米勒"),
+        ("阿瑟·米勒", "美国剧作家阿瑟米勒"),
+        ("圣埃克苏佩里", "安托万·德·圣-埃克苏佩里"),
     ],
 )
 def test_a_name_is_found_in_other_writing(name: str, text: str) -> None:

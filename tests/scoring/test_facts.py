@@ -220,3 +220,37 @@ def test_no_text_raises(text: str, target: dict[str, object], language: Language
 @pytest.mark.parametrize("target", [CAPITAL, LEGS, NOTHING], ids=["answer", "number", "nothing"])
 def test_a_megabyte_does_no_harm(unit: str, target: dict[str, object]) -> None:
     assert judge(target, unit * (1_000_000 // len(unit))).outcome is not None
+
+
+@pytest.mark.parametrize(
+    ("value", "place", "question", "language", "text"),
+    [
+        ("504", "last", "21 days are how many hours?", "en", "504 hours (21 days times 24 hours)."),
+        ("504", "last", "21 days are how many hours?", "en", "504, since a day has 24 hours."),
+        ("720", "last", "12小时等于多少分钟？", "zh", "720分钟，因为1小时等于60分钟。"),
+        ("720", "last", "12小时等于多少分钟？", "zh", "12小时等于720分钟（12×60）"),
+        ("29", "first", "1764年2月有多少天？", "zh", "1764年能被4整除，是闰年，2月有29天"),
+        (
+            "29",
+            "first",
+            "How many days does February 1832 have?",
+            "en",
+            "Since 1832 is divisible by 4, it has 29 days.",
+        ),
+        ("1903", "first", "In which year?", "en", "London, born 1876, published it in 1903."),
+        ("24", "last", "How many hours has a day?", "en", "(24)"),
+    ],
+)
+def test_what_only_explains_a_number_is_not_the_answer(
+    value: str, place: str, question: str, language: Language, text: str
+) -> None:
+    target = {"kind": "number", "value": value, "place": place}
+    assert outcome(target, text, question, language) == "correct"
+
+
+def test_the_longer_of_two_names_is_what_is_said() -> None:
+    target = {"kind": "answer", "aliases": ["Danish krone", "krone"], "rivals": ["Norwegian krone"]}
+    question = "What is the currency of Denmark?"
+    assert outcome(target, "The Norwegian krone.", question) == "incorrect"
+    assert outcome(target, "The Danish krone.", question) == "correct"
+    assert outcome(target, "The krone.", question) == "correct"

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import random
+import re
 from collections import Counter
 
 import pytest
 
+from evalkit.scoring.aliases import alias
 from evalkit.scoring.facts import FactsScorer
+from evalkit.scoring.text import normalise
 from evalkit.tasksets.catalogue import Size, load_taskset
 from evalkit.tasksets.generators.base import take
 from evalkit.tasksets.generators.facts.knowledge import names, table
+from evalkit.tasksets.generators.facts.missing import impossible_date
+from evalkit.tasksets.generators.facts.places import currency
 from evalkit.types import Language, Outcome, Sample
 from tests.tasksets.generators.reviewed import check_reviewed
 
@@ -112,3 +118,43 @@ def test_declining_is_an_abstention_where_there_is_an_answer(language: Language)
 
 def test_reviewed_samples_are_still_what_the_seed_makes() -> None:
     check_reviewed("facts")
+
+
+@pytest.mark.parametrize(
+    ("rows", "key", "name", "column", "written"),
+    [
+        ("countries", "en", "Turkey", "en", "Türkiye"),
+        ("countries", "en", "Russia", "en", "the Russian Federation"),
+        ("countries", "en", "Mongolia", "zh", "蒙古"),
+        ("countries", "en", "South Korea", "zh", "大韩民国"),
+        ("countries", "en", "Saudi Arabia", "zh", "沙特"),
+        ("countries", "en", "Denmark", "currency_en", "Danish kroner"),
+        ("countries", "en", "Namibia", "currency_en", "Namibia dollar"),
+        ("dynasties", "zh", "唐朝", "capital_en", "Xi'an"),
+        ("dynasties", "zh", "东晋", "capital_zh", "南京"),
+        ("works", "en", "Death of a Salesman", "author_zh", "亚瑟·米勒"),
+        ("works", "en", "The Little Prince", "author_zh", "圣埃克絮佩里"),
+    ],
+)
+def test_usual_other_names_are_right(
+    rows: str, key: str, name: str, column: str, written: str
+) -> None:
+    (row,) = [row for row in table(rows) if names(row[key])[0] == name]
+    assert any(alias(one).mentions(normalise(written)) for one in names(row[column]))
+
+
+def test_a_currency_of_the_same_bare_name_is_another_one() -> None:
+    rng = random.Random(5)
+    questions = [currency(rng, "en") for _ in range(2000)]
+    asked = [question for question in questions if "Denmark" in question.text]
+    assert asked
+    assert all("Norwegian krone" in question.target["rivals"] for question in asked)
+
+
+def test_what_has_not_come_yet_is_not_corrected_by_a_number_of_days() -> None:
+    rng = random.Random(5)
+    for question in [
+        impossible_date(rng, language) for language in ("en", "zh") for _ in range(99)
+    ]:
+        later = re.search(r"2[1-3]\d\d|20[7-9]\d", question.text)
+        assert bool(question.target["corrections"]) == (later is None), question

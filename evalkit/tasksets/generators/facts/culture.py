@@ -180,6 +180,6 @@ def poem(rng: random.Random) -> Question:
         "title": ("“{first}，{second}”出自哪首作品？", "诗句“{first}，{second}”出自哪一篇？"),
     }
     levels: Mapping[str, Level] = {"second": "medium", "poet": "medium", "title": "hard"}
-    text = rng.choice(ways[what]).format(first=row["first"], second=row["second"])
+    text = rng.choice(ways[what]).format(first=row["first"], second=usual(row["second"]))
     target = answer(names(row[what]), others(rng, table("poems"), what), text)
     return Question(text, "chinese_literature", target, levels[what])

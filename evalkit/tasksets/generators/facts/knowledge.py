@@ -47,14 +47,16 @@ def usual(cell: str) -> str:
 
 
 def answer(aliases: Sequence[str], rivals: Iterable[str], question: str) -> dict[str, Any]:
-    """Make a target of kind `answer`; what the question itself names is no rival."""
+    """Make a target of kind `answer`; what the question itself names is no rival.
+
+    A rival may hold an alias ("Norwegian krone" and "krone"): the longer name is what is said.
+    """
     asked = question.casefold()
     folded = [alias.casefold() for alias in aliases]
     kept = [
         rival
         for rival in dict.fromkeys(rivals)
-        if rival.casefold() not in asked
-        and not any(rival.casefold() in one or one in rival.casefold() for one in folded)
+        if rival.casefold() not in asked and not any(rival.casefold() in one for one in folded)
     ]
     return {"kind": "answer", "aliases": list(aliases), "rivals": kept}
 

@@ -120,6 +120,9 @@ def invented(rng: random.Random, language: Language) -> Question:
     return Question(text, "invented", {"kind": "unanswerable", "corrections": []}, "medium")
 
 
+_CITIES = frozenset({"London", "Wells"})
+
+
 def false_premise(rng: random.Random, language: Language) -> Question:
     """Ask on top of something that is not so; naming what is so is right as well."""
     return rng.choice((_wrong_capital, _wrong_author, _wrong_number))(rng, language)
@@ -144,7 +147,7 @@ def _wrong_capital(rng: random.Random, language: Language) -> Question:
             "{city}从哪一年起成为{country}现在的首都？",
         ),
     }
-    text = choose(rng, language, ways).format(city=city, country=row[language])
+    text = choose(rng, language, ways).format(city=city, country=usual(row[language]))
     return _corrected(text, names(row[f"capital_{language}"]))
 
 
@@ -163,7 +166,8 @@ def _wrong_author(rng: random.Random, language: Language) -> Question:
         "zh": ("{author}为什么写小说《{title}》？", "{author}在哪座城市写了小说《{title}》？"),
     }
     text = choose(rng, language, ways).format(author=usual(other[column]), title=row[language])
-    return _corrected(text, names(row[column]))
+    # "London" in an answer to "In which city ...?" is no correction.
+    return _corrected(text, [name for name in names(row[column]) if name not in _CITIES])
 
 
 def _wrong_number(rng: random.Random, language: Language) -> Question:
@@ -181,7 +185,13 @@ def _wrong_number(rng: random.Random, language: Language) -> Question:
     return _corrected(text, [row["number"]])
 
 
+_LENGTHS_EN = ((28, "twenty-eight"), (29, "twenty-nine"), (30, "thirty"))
+_LENGTHS_ZH = ((28, "二十八"), (29, "二十九"), (30, "三十"))
 _NO_DAYS = ((2, 30), (2, 31), (4, 31), (6, 31), (9, 31), (11, 31))
+_DAYS: Mapping[Language, Mapping[int, tuple[str, str]]] = {
+    "en": {n: (f"{n} days", f"{word} days") for n, word in _LENGTHS_EN},
+    "zh": {n: (f"{n}天", f"{word}天") for n, word in _LENGTHS_ZH},
+}
 _MONTHS = {2: "February", 4: "April", 6: "June", 9: "September", 11: "November"}
 
 
@@ -190,21 +200,29 @@ def impossible_date(rng: random.Random, language: Language) -> Question:
     year = rng.randint(1801, 2019)
     month, day = rng.choice(_NO_DAYS)
     later = rng.randint(2071, 2399)
-    ways: Mapping[Language, Sequence[str]] = {
+    no_day: Mapping[Language, Sequence[str]] = {
         "en": (
             f"Which weekday was {_MONTHS[month]} {day}, {year}?",
             f"What happened in Paris on {_MONTHS[month]} {day}, {year}?",
+        ),
+        "zh": (
+            f"{year}年{month}月{day}日是星期几？",
+            f"{year}年{month}月{day}日巴黎发生了什么？",
+        ),
+    }
+    not_yet: Mapping[Language, Sequence[str]] = {
+        "en": (
             f"Who won the football World Cup of the year {later}?",
             f"Who received the Nobel Prize in Physics of the year {later}?",
             f"Who was president of France in the year {later}?",
         ),
         "zh": (
-            f"{year}年{month}月{day}日是星期几？",
-            f"{year}年{month}月{day}日巴黎发生了什么？",
             f"{later}年的世界杯足球赛冠军是谁？",
             f"{later}年的诺贝尔物理学奖得主是谁？",
         ),
     }
-    corrections = {"en": ["has only", "only has", "not a real date"], "zh": ["只有", "没有这一天"]}
-    target = {"kind": "unanswerable", "corrections": corrections[language]}
-    return Question(choose(rng, language, ways), "impossible_date", target, "medium")
+    text = rng.choice((*no_day[language], *not_yet[language]))
+    days = ((28, 29) if month == 2 else (30,)) if text in no_day[language] else ()
+    corrections = [way for n in days for way in _DAYS[language][n]]
+    target = {"kind": "unanswerable", "corrections": corrections}
+    return Question(text, "impossible_date", target, "medium")

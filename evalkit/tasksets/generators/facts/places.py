@@ -50,7 +50,7 @@ def capital(rng: random.Random, language: Language) -> Question:
         level="easy",
         cell=row[column],
         rivals=[*names(row[f"trap_{language}"]), *others(rng, table("countries"), column)],
-        country=row[language],
+        country=usual(row[language]),
     )
 
 
@@ -94,9 +94,16 @@ def currency(rng: random.Random, language: Language) -> Question:
         category="currencies",
         level="medium",
         cell=row[column],
-        rivals=others(rng, table("countries"), column),
-        country=row[language],
+        rivals=[*_namesakes(row, column), *others(rng, table("countries"), column)],
+        country=usual(row[language]),
     )
+
+
+def _namesakes(row: Mapping[str, str], column: str) -> list[str]:
+    """Return the full names of other currencies that share a bare name with this one."""
+    bare = set(names(row[column])[1:])
+    shared = (usual(one[column]) for one in table("countries") if bare & set(names(one[column])))
+    return [name for name in dict.fromkeys(shared) if name not in names(row[column])]
 
 
 @form(0.8)
@@ -105,7 +112,7 @@ def continent(rng: random.Random, language: Language) -> Question:
     rows = [
         row
         for row in table("countries")
-        if row["en"] not in {"Russia", "Turkey", "Georgia", "Armenia", "Cyprus", "Egypt"}
+        if usual(row["en"]) not in {"Russia", "Turkey", "Georgia", "Armenia", "Cyprus", "Egypt"}
     ]
     row = rng.choice(rows)
     shown = dict(zip(CONTINENTS, CONTINENTS, strict=True)) if language == "en" else CONTINENTS
@@ -120,7 +127,7 @@ def continent(rng: random.Random, language: Language) -> Question:
         level="easy",
         cell=shown[row["continent"]],
         rivals=list(shown.values()),
-        country=row[language],
+        country=usual(row[language]),
     )
 
 
