@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import codecs
+import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -23,6 +25,8 @@ TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
 FILES = ("samples.jsonl", "samples.csv", "samples.tsv")
 ENDINGS = (".jsonl", *TABLES)
 _FENCE = "---"
+_ENCODING = re.compile(r"""^encoding:[ \t]{0,9}["']?([\w.-]{1,40})""", re.MULTILINE)
+_MAX_HEAD = 100_000
 _SHORT, _MEDIUM = 500, 4000
 _NO_METADATA: Mapping[str, Any] = {}
 
@@ -46,11 +50,10 @@ def load_file(path: Path) -> Taskset:
     Raises:
         TasksetError: As `load_folder` does.
     """
-    with open_text(path, newline=_newline(path)) as lines:
+    with open_text(path, _told_encoding(path), newline=_newline(path)) as lines:
         head, first = _front(path, lines)
-        if head.encoding is not None or head.generator is not None:
-            key = "encoding" if head.encoding is not None else "generator"
-            raise TasksetError(f"'{path}': only the {HEAD} of a folder may have '{key}'.")
+        if head.generator is not None:
+            raise TasksetError(f"'{path}': only the {HEAD} of a folder may have 'generator'.")
         return taskset_of(head, path, str(path), _rows(path, head, lines, first))
 
 
@@ -117,6 +120,29 @@ def _rows(path: Path, head: Head, lines: Iterable[str], first: int = 1) -> Itera
             )
         seen[row.id] = number
         yield row
+
+
+def _told_encoding(path: Path) -> str | None:
+    """Return the encoding that the head of a file names for all of it, if it names one.
+
+    The head is looked at byte by byte: its keys are the same in every encoding to be named.
+    """
+    with open_text(path, "latin-1", newline=_newline(path)) as lines:
+        if lines.readline(_MAX_HEAD).strip() != _FENCE:
+            return None
+        front: list[str] = []
+        size = 0
+        while size < _MAX_HEAD and (line := lines.readline(_MAX_HEAD)).strip() != _FENCE and line:
+            size += len(line)
+            front.append(line.encode("latin-1").decode("ascii", errors="ignore"))
+    found = _ENCODING.search("".join(front))
+    if found is None:
+        return None
+    try:
+        return codecs.lookup(found[1]).name
+    except LookupError:
+        # The check of the head says so.
+        return None
 
 
 def _front(path: Path, lines: TextIO) -> tuple[Head, int]:

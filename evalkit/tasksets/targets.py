@@ -6,6 +6,7 @@ Only what every answer would fail on: the scorers themselves know more.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from typing import Any
 
 Target = Mapping[str, Any]
@@ -33,6 +34,10 @@ def _facts(target: Target) -> str | None:
     needed = _KINDS[kind]
     if needed is not None and target.get(needed) in (None, "", []):
         return f"'{needed}' is missing, which the kind '{kind}' needs"
+    if kind == "number":
+        for key in ("value", "tolerance"):
+            if key in target and not _is_number(target[key]):
+                return f'\'{key}\' should be a number as text, like "5" or "3/4"'
     for key in ("aliases", "rivals", "corrections"):
         phrases = target.get(key, [])
         if not isinstance(phrases, list) or not all(isinstance(p, str) and p for p in phrases):
@@ -45,7 +50,23 @@ def _math(target: Target) -> str | None:
         return None
     if target.get("value") in (None, ""):
         return _needs("math", "value")
-    return None if isinstance(target["value"], str) else "'value' should be a text, like \"5\""
+    value = target["value"]
+    if not isinstance(value, str):
+        return "'value' should be a text, like \"5\""
+    if not _is_number(value.strip().removesuffix("%")):
+        return '\'value\' should be a number, like "5", "3/4" or "50%", or \'expression\' in LaTeX'
+    return None
+
+
+def _is_number(value: Any) -> bool:
+    """Say whether `scoring.numbers.parse_number` reads it."""
+    if not isinstance(value, str):
+        return False
+    try:
+        Fraction(value.replace(",", ""))
+    except (ValueError, ZeroDivisionError):
+        return False
+    return True
 
 
 def _code(target: Target) -> str | None:

@@ -101,13 +101,13 @@ def _not_text(path: Path, encoding: str, *, told: bool) -> TasksetError:
     if told:
         return TasksetError(
             f"'{path}' line {line} is not {name} text.",
-            hint="Its taskset.yaml names that encoding.",
+            hint="Its taskset.yaml or head names that encoding.",
         )
     hint = "Save the file as UTF-8."
     if encoding.startswith("utf-8") and _decodes(path, "gb18030"):
         hint = (
             "It looks like Chinese text in GBK: save the file as UTF-8, or write "
-            "'encoding: gb18030' in its taskset.yaml."
+            "'encoding: gb18030' in its taskset.yaml or head."
         )
     return TasksetError(f"'{path}' line {line} is not {name} text.", hint=hint)
 

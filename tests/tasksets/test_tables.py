@@ -208,7 +208,7 @@ def test_one_file_with_its_head_is_a_taskset(tmp_path: Path) -> None:
         ("input,language\n", "does not say what it is"),
         ("---\nname: x\n", "no second line '---'"),
         (f"---\n{HEAD}version: [\n---\n", r"line \d+ is not valid YAML"),
-        (f"---\n{HEAD}encoding: gbk\n---\n", "only the taskset.yaml of a folder"),
+        (f"---\n{HEAD}encoding: klingon\n---\n", "no such encoding"),
     ],
 )
 def test_one_file_that_is_no_taskset(tmp_path: Path, text: str, message: str) -> None:
@@ -291,3 +291,24 @@ def test_the_example_of_the_documentation_is_a_taskset(tmp_path: Path) -> None:
     (tmp_path / "capitals.csv").write_text(example, encoding="utf-8")
     taskset = load_taskset(str(tmp_path / "capitals.csv"))
     assert taskset.samples[1].target["aliases"] == ["Sucre", "Sucre City"]
+
+
+def test_one_file_in_gbk_says_so_in_its_head(tmp_path: Path) -> None:
+    path = tmp_path / "ours.csv"
+    rows = "id,language,input,target.kind,target.aliases\n1,zh,法国的首都？,answer,巴黎\n"
+    path.write_bytes(f"---\n{HEAD}encoding: gb18030\n---\n{rows}".encode("gbk"))
+    (sample,) = load_file(path).samples
+    assert sample.messages[-1].content == "法国的首都？"
+    path.write_bytes(f"---\n{HEAD}---\n{rows}".encode("gbk"))
+    with pytest.raises(TasksetError, match="not UTF-8") as error:
+        load_file(path)
+    assert "or head" in str(error.value.hint)
+
+
+@pytest.mark.parametrize("value", ["abc", "1/0", "5 apples"])
+def test_a_number_that_is_none_is_told_before_anything_is_asked(tmp_path: Path, value: str) -> None:
+    path = tmp_path / "ours.csv"
+    rows = f"id,language,input,target.kind,target.value\n1,en,How many?,number,{value}\n"
+    path.write_text(f"---\n{HEAD}---\n{rows}")
+    with pytest.raises(TasksetError, match=r"line \d+: 'value' should be a number"):
+        load_file(path)
