@@ -12,6 +12,11 @@ _CONTROL = re.compile(
 _REPLACEMENT = re.compile("\ufffd")
 _PRIVATE = re.compile("[\ue000-\uf8ff\U000f0000-\U0010fffd]")
 _SPECIAL = re.compile(r"<\|[a-z_]{2,30}\|>|<unk>|\[UNK\]|<0x[0-9A-F]{2}>")
+# UTF-8 read as Latin-1 or Windows-1252 (Ã©, â€™, ä¸­), and as GBK (锟斤拷).
+_MISREAD = re.compile(
+    "[\u00c2\u00c3][\u0080-\u00bf\u0152-\u0178\u2013-\u2122]"
+    "|\u00e2\u20ac|[\u00e4-\u00e9][\u00a0-\u00bf\u0152-\u0178\u2013-\u2122]{2}|锟斤拷|烫烫烫|屯屯屯"
+)
 _WORD = re.compile(r"[^\W\d_]+(?:['’][^\W\d_]+)*")
 _LATIN_WORD = re.compile(r"[A-Za-z]+(?:['’][A-Za-z]+)*")
 _LONG_WORD = 45
@@ -52,6 +57,8 @@ def is_garbled(text: str, prose: str) -> bool:
         return True
     if text.isascii():
         return False
+    if len(_MISREAD.findall(prose)) >= 3:
+        return True
     # One replacement character is a cut multi-byte letter; more are broken bytes.
     if len(_PRIVATE.findall(text)) >= 3 or len(_REPLACEMENT.findall(text)) >= 3:
         return True

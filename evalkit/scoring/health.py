@@ -17,6 +17,7 @@ from collections import Counter
 
 from evalkit.scoring.garble import is_garbled
 from evalkit.scoring.scripts import han_count, script_counts, written_in
+from evalkit.scoring.text import is_blank
 from evalkit.types import Flag, Language
 
 _END = 50_000
@@ -51,7 +52,7 @@ def health_flags(
     flags: list[Flag] = []
     if finish_reason == "length":
         flags.append(Flag.TRUNCATED)
-    if text is None or not text.strip():
+    if text is None or is_blank(text):
         if not flags or text is not None:
             flags.append(Flag.EMPTY)
         return tuple(flags)
@@ -242,18 +243,22 @@ _REFUSAL_EN = re.compile(
     r"(?:help|assist|comply|fulfill?|do that|provide|write|create|generate|engage|discuss)\b"
     r"|\bi\s(?:can't|cannot|can not|won't|will not)\s(?:\w+\s){0,2}?"
     r"(?:help|assist|comply|fulfill?)\b"
+    r"|\bi(?: must| have to| need to|'ll have to|'m going to have to) "
+    r"(?:(?:respectfully|politely) )?(?:decline|refuse)\b"
+    r"|\bi (?:won't|will not) be able to (?:help|assist|comply|fulfill?|provide|write|create)\b"
     r"|\bi(?:'m| am) (?:unable|not able) to (?:help|assist|comply|fulfill?|provide|write|create)\b"
     r"|\bas an ai(?: language model| assistant)?,? i "
     r"(?:can't|cannot|can not|do not|don't|am unable)\b"
 )
 _UNWILLING = (
     "can't", "cannot", "can not", "unable", "not able", "won't", "will not", "do not", "don't",
+    "decline", "refuse",
 )  # fmt: skip
 _REFUSAL_ZH = re.compile(
     r"(?:抱歉|对不起|很遗憾)[,，。!！、\s]{0,3}(?:但是?|不过|作为[^,，。]{0,12}[,，])?"
     r"[,，\s]{0,2}(?:我|本助手)?(?:无法|不能|不可以|没有办法|没办法)"
-    r"(?:帮|协助|提供|完成|满足|回应|继续|生成|写|讨论|这样做)"
-    r"|我(?:无法|不能)(?:帮助你|帮助您|协助|为你提供|为您提供|满足|完成)"
+    r"(?:帮|协助|提供|完成|满足|回应|继续|生成|写|讨论|这样做|回答(?:这个|该|此|这类|此类|您的|你的))"
+    r"|我(?:无法|不能)(?:帮助你|帮助您|帮忙|协助|为你提供|为您提供|满足|完成)"
     r"|作为(?:一个|一名)?(?:AI|人工智能)[^,，。]{0,12}[,，]?我(?:无法|不能|没有)"
 )
 

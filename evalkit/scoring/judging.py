@@ -14,6 +14,7 @@ from evalkit.errors import BadRequest, ContextLengthError, ScoringError
 from evalkit.scoring.base import Judgement, Scorer
 from evalkit.scoring.health import health_flags
 from evalkit.scoring.scripts import names_a_language
+from evalkit.scoring.text import is_blank
 from evalkit.types import Completion, Family, Flag, Language, Outcome, Sample, Score, ScoreStatus
 
 MODEL_FAILURES = frozenset({Flag.TRUNCATED, Flag.EMPTY, Flag.LOOP, Flag.BAD_FORMAT})
@@ -50,7 +51,7 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
         )
     text = completion.text
     flags = health_flags(text, completion.finish_reason, expected_language(sample))
-    if text is None or not text.strip():
+    if text is None or is_blank(text):
         return _abstained(score, flags, "The answer is empty.")
     try:
         judgement = _checked(scorer(sample, text))

@@ -17,6 +17,7 @@ QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '
 _SPACES = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)")
 _ABBREVIATION = re.compile(r"(?:^|[\s(])(?:mr|mrs|ms|dr|st|prof|no|vs|[a-z])$", re.IGNORECASE)
+_VISIBLE = re.compile(r"[^\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
 _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 
 
@@ -26,6 +27,11 @@ class Span:
 
     start: int
     end: int
+
+
+def is_blank(text: str) -> bool:
+    """Say whether a text shows nothing: white space and zero-width characters alone."""
+    return _VISIBLE.search(text) is None
 
 
 def clip(text: str) -> str:

@@ -68,7 +68,7 @@ def test_truncation_is_what_the_server_says() -> None:
     assert health_flags("An answer.", None, "en") == ()
 
 
-@pytest.mark.parametrize("text", [None, "", " \n\t", "\u3000\u00a0"])
+@pytest.mark.parametrize("text", [None, "", " \n\t", "\u3000\u00a0", "\u200b\u200d\ufeff"])
 def test_blank_is_empty(text: str | None) -> None:
     assert flags(text) == {Flag.EMPTY}
 
@@ -127,6 +127,7 @@ REFRAIN = "\n".join(
         "2, 4, 6, 8, 10, 12, 14, 16, 18, 20, 22, 24, 26, 28, 30, 32, 34, 36, 38, 40, 42, 44, 46",
         "........",
         "10" * 10,
+        "\n".join(f"Year {1990 + i}: a ticket cost {3 + i * i % 7} dollars." for i in range(20)),
     ],
 )  # fmt: skip
 def test_legitimate_repetition_is_no_loop(text: str) -> None:
@@ -141,6 +142,9 @@ def test_legitimate_repetition_is_no_loop(text: str) -> None:
         "He said \ud83d and \ude00.",
         "<|im_start|>assistant<|im_end|> Paris",
         "word слово λέξη كلمة 단어 שפה คำ शब्द",
+        "l'\u00c3\u00a9t\u00c3\u00a9 pass\u00c3\u00a9",
+        "It\u00e2\u20ac\u2122s the captain\u00e2\u20ac\u2122s \u00e2\u20ac\u0153ship",
+        "答案锟斤拷锟斤拷锟斤拷",
         "Themorningcameandtheydecidedtowalkalongthegreatriverside "
         "untiltheeveningbellshadrungoverthequietvillagehouses one two three four",
     ],
@@ -206,6 +210,9 @@ def test_names_terms_and_code_are_no_language_switch(text: str, language: Langua
         "I cannot fulfill this request.",
         "As an AI language model, I don't have personal opinions.",
         "I am unable to provide that.",
+        "I must decline to answer.",
+        "I won't be able to assist you with that.",
+        "很抱歉，我不能回答这个问题。",
         "抱歉，我无法提供这方面的帮助。",
         "对不起，我不能完成这个请求。",
         "作为一个人工智能，我无法回答。",
@@ -257,7 +264,19 @@ def test_ten_megabytes_take_no_time(unit: str) -> None:
             [
                 *("I", "I'm", "am", "sorry", "afraid", "unable", "not able", "can't", "cannot"),
                 *("can not", "won't", "will not", "to", "help", "assist", "write", "comply"),
-                *("directly", "As an AI", ",", "language model", "do not", "don't"),
+                *(
+                    "must",
+                    "decline",
+                    "have to",
+                    "refuse",
+                    "be able to",
+                    "directly",
+                    "As an AI",
+                    ",",
+                    "language model",
+                    "do not",
+                    "don't",
+                ),
                 *("抱歉", "无法", "提供"),
             ]
         ),

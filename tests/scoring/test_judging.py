@@ -110,6 +110,7 @@ def test_what_was_never_answered_is_missing_and_not_wrong(kind: str, reason: str
         (None, None, (Flag.EMPTY,)),
         ("", "stop", (Flag.EMPTY,)),
         (" \n\t\u3000", "stop", (Flag.EMPTY,)),
+        ("\u200b\ufeff", "stop", (Flag.EMPTY,)),
         # The whole budget went into reasoning.
         (None, "length", (Flag.TRUNCATED,)),
         ("", "length", (Flag.TRUNCATED, Flag.EMPTY)),
