@@ -17,10 +17,16 @@ from dataclasses import dataclass, field
 
 from evalkit.errors import ScoringError
 from evalkit.scoring.base import SCORERS, Judgement
+from evalkit.scoring.extraction import last_word
 from evalkit.scoring.sandbox import Limits, run_program
 from evalkit.types import Outcome, Sample
 
 _LONGEST = 200_000
+_CORRECTED = re.compile(
+    r"\b(?:corrected|fixed) (?:version|code|function|implementation|solution)\b"
+    r"|修正后|改正后|修正版",
+    re.IGNORECASE,
+)
 _FENCE = re.compile(r"^[ \t>]*(`{3,}|~{3,})[ \t]*([\w+-]*)[^\n`]*$")
 _PYTHON = {"", "python", "py", "python3", "pycon", "code"}
 _IMPORT = r"import\s+[\w.]+(?:\s*,\s*[\w.]+|\s+as\s+\w+)*\s*(?:#|$)|from\s+[\w.]+\s+import\b"
@@ -97,7 +103,8 @@ def _continuation(text: str) -> str:
 def extract_code(text: str, entry_point: str) -> str | None:
     """Return the program in an answer, or `None` when there is none.
 
-    The first fenced block that defines the entry point, else the first Python block; a
+    The first fenced block that defines the entry point (past the last correction that one
+    follows: "wait, that is wrong"), else the first Python block; a
     fence that is never closed runs to the end. Without a fence: the whole answer when it is
     Python and defines the entry point; else the lines from the first that starts code to the
     first that is prose again, or a definition within a sentence.
@@ -106,7 +113,7 @@ def extract_code(text: str, entry_point: str) -> str | None:
     blocks = _blocks(text)
     if not blocks and _defines(text, entry_point) and _is_python(text):
         return text.strip("\n") + "\n"
-    for block in blocks:
+    for block in (*_corrected_blocks(text, entry_point), *blocks):
         if _defines(block, entry_point):
             return block
     bare = _bare_code(text) if not blocks else None
@@ -116,6 +123,14 @@ def extract_code(text: str, entry_point: str) -> str | None:
     if inline is not None:
         return inline
     return blocks[0] if blocks else bare
+
+
+def _corrected_blocks(text: str, entry_point: str) -> list[str]:
+    """Return the blocks behind the last correction that is followed by a definition."""
+    defined = re.compile(rf"^\s*(?:async\s+)?def\s+{re.escape(entry_point)}\s*\(", re.MULTILINE)
+    marked = _CORRECTED.sub("correction:", text)
+    rest = last_word(marked, defined)
+    return _blocks(rest) if rest is not marked else []
 
 
 def _blocks(text: str) -> list[str]:

@@ -117,6 +117,23 @@ def test_a_block_without_the_function_is_still_what_was_answered() -> None:
     assert "no function 'add'" in judgement.explanation
 
 
+@pytest.mark.parametrize(
+    "between",
+    [
+        "Wait, that is wrong:",
+        "Here is the corrected version.",
+        "不对，应该这样写：",
+        "修正后的代码：",
+    ],
+)
+def test_what_an_answer_takes_back_is_not_run(between: str) -> None:
+    wrong = "```python\ndef add(a, b):\n    return a - b\n```"
+    right = "```python\ndef add(a, b):\n    return a + b\n```"
+    assert judge(f"{wrong}\n{between}\n{right}").outcome is Outcome.CORRECT
+    assert judge(f"{right}\nAlternatively:\n{wrong}").outcome is Outcome.CORRECT
+    assert judge(f"{right}\n{between} nothing, it is fine.").outcome is Outcome.CORRECT
+
+
 def test_a_lambda_defines_the_function() -> None:
     assert judge("```python\nadd = lambda a, b: a + b\n```").outcome is Outcome.CORRECT
 
