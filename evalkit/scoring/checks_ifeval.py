@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from evalkit.scoring.checks_base import Kwargs, check, holds, quotes_of
 from evalkit.scoring.checks_language import is_in
@@ -156,15 +157,35 @@ def _json(text: str, _: Kwargs) -> bool:
     return unfenced_json(text) is not None
 
 
-def unfenced_json(text: str) -> tuple[object] | None:
-    """Return the value of an answer that is JSON, in a fence or not, in a tuple of one."""
+def unfenced_json(text: str, *, exact: bool = False) -> tuple[object] | None:
+    """Return the value of an answer that is JSON, in a fence or not, in a tuple of one.
+
+    Args:
+        text: The answer.
+        exact: Take nothing that JSON has not (NaN, Infinity) and no key twice; IFEval takes
+            both.
+    """
     value = text.strip()
     for fence in ("```json", "```Json", "```JSON", "```"):
         value = value.removeprefix(fence)
+    hooks: dict[str, Any] = (
+        {"parse_constant": _refuse, "object_pairs_hook": _distinct} if exact else {}
+    )
     try:
-        return (json.loads(value.removesuffix("```").strip()),)
+        return (json.loads(value.removesuffix("```").strip(), **hooks),)
     except (ValueError, RecursionError):
         return None
+
+
+def _refuse(constant: str) -> Any:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def _distinct(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    made = dict(pairs)
+    if len(made) != len(pairs):
+        raise ValueError("a key stands twice")
+    return made
 
 
 @check("detectable_format:title")

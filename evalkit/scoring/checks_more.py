@@ -139,7 +139,7 @@ def _numbered_list(text: str, kw: Kwargs) -> bool:
 
 @check("detectable_format:json_schema")
 def _json_schema(text: str, kw: Kwargs) -> bool:
-    parsed = unfenced_json(text)
+    parsed = unfenced_json(text, exact=True)
     if parsed is None or not isinstance(parsed[0], dict):
         return False
     value = parsed[0]

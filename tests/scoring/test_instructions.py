@@ -129,6 +129,8 @@ CASES: list[tuple[str, dict[str, Any], str, str]] = [
      '```json\n{"ok": true, "n": 2, "s": []}\n```', '{"ok": true, "n": true, "s": []}'),
     ("detectable_format:json_schema", {"keys": {"n": "number"}}, '{"n": 2.5}', '{"n": 1, "m": 2}'),
     ("detectable_format:json_schema", {"keys": {"n": "string"}}, '{"n": "2"}', '["n"]'),
+    ("detectable_format:json_schema", {"keys": {"n": "number"}}, '{"n": 1e3}', '{"n": NaN}'),
+    ("detectable_format:json_schema", {"keys": {"n": "number"}}, '{"n": 1}', '{"n": 2, "n": 1}'),
     ("detectable_format:table_shape", {"columns": 2, "rows": 2},
      "Here:\n| a | b |\n|---|:-:|\n| 1 | 2 |\n| 3 | 4 |\nDone.", "a | b\n--- | ---\n1 | 2"),
     ("detectable_format:table_shape", {"columns": 2, "rows": 1},
