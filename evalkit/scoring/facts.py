@@ -53,6 +53,7 @@ _ASIDE = re.compile(
     r"|\b(?:born|died)(?: in)? \d{3,4}",
     re.IGNORECASE,
 )
+_SENTENCE_WITHIN = re.compile(r"[.!?]\s|[。！？]\S")
 _PUNCTUATION = re.compile(r"[\W_]+")
 
 
@@ -142,6 +143,10 @@ def _judge_answer(target: Any, stance: Stance) -> Judgement:
             return _judgement(Outcome.CORRECT, named, f"names {named}")
         if wrong:
             return _judge_named(sentence, right, wrong, target["aliases"][0])
+    # A quotation is an answer of several sentences.
+    several = [alias(name) for name in target["aliases"] if _SENTENCE_WITHIN.search(name)]
+    if _asserted(normalise(" ".join(stance.rest)), several):
+        return _judgement(Outcome.CORRECT, target["aliases"][0], "names it word for word")
     return _nothing_asserted(stance, target["aliases"][0])
 
 

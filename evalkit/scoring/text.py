@@ -16,7 +16,11 @@ MAX_CHARS = 100_000
 QUOTES = str.maketrans({"\u2018": "'", "\u2019": "'", "\u02bc": "'", "\u201c": '"', "\u201d": '"'})
 _SPACES = re.compile(r"\s+")
 _SENTENCE_END = re.compile(r"[。！？\n]|[.!?](?=\s|$)")
-_ABBREVIATION = re.compile(r"(?:^|[\s(])(?:mr|mrs|ms|dr|st|prof|no|vs|[a-z])$", re.IGNORECASE)
+_ABBREVIATION = re.compile(
+    r"(?:^|[\s(\"'])(?:mr|mrs|ms|dr|sts?|prof|no|vs|rep|rev|sen|gov|gen|col|lt|capt|sgt|maj|hon|jr|sr"
+    r"|mt|ft|fr|messrs|vol|(?:[a-z]\.){0,4}[a-z])$",
+    re.IGNORECASE,
+)
 _VISIBLE = re.compile(r"[^\s\u00ad\u034f\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u2064\ufeff]")
 _WIDTH = {code: code - 0xFEE0 for code in range(0xFF01, 0xFF5F)} | {0x3000: 0x20}
 
@@ -78,13 +82,13 @@ def sentences(text: str) -> list[str]:
     """Return the sentences and lines of a text, blank ones left out.
 
     A full stop ends a sentence only before white space, and not after a title or an
-    initial ("Mr. Hale", "J. Smith").
+    initials ("Mr. Hale", "J. B. Smith", "J.B.S. Haldane").
     """
     parts: list[str] = []
     start = 0
     for match in _SENTENCE_END.finditer(text):
         if match.group() == "." and _ABBREVIATION.search(
-            text[max(0, match.start() - 6) : match.start()]
+            text[max(0, match.start() - 10) : match.start()]
         ):
             continue
         parts.append(text[start : match.end()].strip())

@@ -254,3 +254,10 @@ def test_the_longer_of_two_names_is_what_is_said() -> None:
     assert outcome(target, "The Norwegian krone.", question) == "incorrect"
     assert outcome(target, "The Danish krone.", question) == "correct"
     assert outcome(target, "The krone.", question) == "correct"
+
+
+def test_a_quotation_of_several_sentences_is_found() -> None:
+    target = {"kind": "answer", "aliases": ["Foolishness, Dante. Might controls everything."]}
+    said = 'He said: "Foolishness, Dante. Might controls everything."'
+    assert outcome(target, said, "What did he say?") == "correct"
+    assert outcome(target, "Foolishness, Dante. Nothing else.", "What?") == "incorrect"

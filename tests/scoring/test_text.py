@@ -59,3 +59,15 @@ def test_no_text_raises(text: str) -> None:
 def test_the_short_way_of_plain_ascii_leads_to_the_same(text: str) -> None:
     # A lone accent is dropped, and makes the text go the long way.
     assert normalise(text) == normalise(text + "\u0301")
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "It was Rep. Joe Tate.",
+        "J.B.S. Haldane won it.",
+        'Named "St. Mary" and "Sts. Simon and Jude".',
+    ],
+)
+def test_a_title_ends_no_sentence(text: str) -> None:
+    assert sentences(text) == [text]
