@@ -20,6 +20,13 @@ _MATH = re.compile(
     r"|\\\((.{1,1000}?)\\\)|\\\[(.{1,2000}?)\\\]",
     re.DOTALL,
 )
+_SIGNS = str.maketrans(
+    {"π": "\\pi ", "∞": "\\infty ", "≤": "\\le ", "≥": "\\ge ", "≠": "\\ne ", "∪": "\\cup "}
+    | {"∩": "\\cap ", "∅": "\\emptyset ", "θ": "\\theta ", "±": "\\pm ", "\u2212": "-"}
+)
+_ROOT = re.compile(r"√\s?(?:\(([^()\n]{1,80})\)|(\d{1,40}(?:\.\d{1,40})?|[a-z]))")
+_RAISED = re.compile("[⁰¹²³⁴⁵⁶⁷⁸⁹⁻]{1,6}")
+_LOWERED = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹⁻", "0123456789-")
 _DELIMITED = re.compile(r"[$]|\\[(\[]")
 _WRAPPED = re.compile(
     r"\\(?:text|textbf|textit|textrm|mbox|mathrm|mathbf|mathit|mathsf|boxed|fbox|operatorname)"
@@ -43,6 +50,15 @@ _RATIONAL = re.compile(
     r"(?P<percent>\\?%)?",
     re.ASCII,
 )
+
+
+def latex_of(text: str) -> str:
+    r"""Return a text with mathematical signs of Unicode as LaTeX: 2π is `2\\pi`, √3 `\\sqrt{3}`."""
+    if text.isascii():
+        return text
+    plain = _ROOT.sub(lambda match: f"\\sqrt{{{match[1] or match[2]}}}", text)
+    plain = _RAISED.sub(lambda match: f"^{{{match.group().translate(_LOWERED)}}}", plain)
+    return plain.translate(_SIGNS)
 
 
 def find_math(text: str) -> list[str]:

@@ -24,6 +24,7 @@ from evalkit.scoring.latex import (
     delimit,
     find_math,
     is_comparable,
+    latex_of,
 )
 from evalkit.scoring.number_folding import fold_numbers
 from evalkit.scoring.numbers import find_numbers
@@ -67,7 +68,7 @@ def judge_expression(gold: str, text: str, *, strict: bool = True) -> Judgement:
     Raises:
         ScoringError: When math-verify is installed and cannot be started.
     """
-    clipped = clip(text)
+    clipped = latex_of(clip(text))
     last = _last(clipped[-_TAIL:])
     stated = _stated(clipped)
     found = stated or last
@@ -100,7 +101,7 @@ def _stated(text: str) -> _Found | None:
             first, *others = map(_unboxed, formulas)
             answer = ", ".join((first, *others)) if _LISTED.search(segment) else first
             return _Found(answer, source)
-        bare = segment.strip(" .*")
+        bare = segment.strip(" .*。")
         if _LETTERS.search(bare) and not _PROSE.search(bare):
             return _Found(bare, source)
         numbers = find_numbers(fold_numbers(segment))

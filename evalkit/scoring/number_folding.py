@@ -61,6 +61,13 @@ _SCALED_SUM = re.compile(
     rf"(?:{_SCALED}){{2,6}}(?P<rest>\d{{1,4}}(?![\d.]))?|{_SCALED}(?P<tail>\d{{1,4}})(?![\d.])"
 )
 _SCALED_PART = re.compile(r"(\d+(?:\.\d+)?)(万亿|[亿万千百十])")
+# Numerals as on a check (壹万贰仟) and of days (廿五); a single one is more often a name.
+_FORMAL = str.maketrans("壹贰貳叁參肆伍陆陸柒捌玖拾佰仟萬億", "一二二三三四五六六七八九十百千万亿")
+_FORMAL_NUMERAL = re.compile(
+    r"(?=[^拾佰仟萬億万亿]{0,2}[拾佰仟萬億万亿])[壹贰貳叁參肆伍陆陸柒捌玖拾佰仟萬億零〇万亿]{2,24}"
+    r"|(?<=[是为：:])\s?[壹贰貳叁參肆伍陆陸柒捌玖拾](?=$|[元个天人。，,.\s])"
+)
+_TENS = re.compile(r"[廿卅](?=[一二三四五六七八九]|[年日天岁个](?!\w))")
 _MIXED_CHINESE = re.compile(r"(?<=\d)又[ ]?(?=\d{1,9}/\d)")
 HALF_UNIT = "个|小时|天|年|斤|公斤|千克|米|公里|元|块|升|倍|平方米"
 _DIGITS_AND_HALF = re.compile(rf"(?<![\d.])(\d{{1,9}})({HALF_UNIT})半(?![径数夜路途场])")
@@ -83,6 +90,8 @@ def _fold_chinese(text: str) -> str:
     text = _SUPERSCRIPT.sub(
         lambda match: "^" + "".join(_SUPERSCRIPTS[character] for character in match.group()), text
     )
+    text = _FORMAL_NUMERAL.sub(lambda match: match.group().translate(_FORMAL), text)
+    text = _TENS.sub(lambda match: "二十" if match.group() == "廿" else "三十", text)
     text = _DIGITS_AND_HALF.sub(r"\1.5\2", _SCALED_SUM.sub(_scaled_sum, text))
     text = _CHINESE_DIGIT_FRACTION.sub(_plain_chinese_fraction, text)
     return _MIXED_CHINESE.sub(" ", text)

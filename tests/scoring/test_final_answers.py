@@ -259,3 +259,21 @@ def test_letters_of_formulas_are_no_choices(text: str, letter: str) -> None:
     language: Language = "zh" if not text.isascii() else "en"
     judgement = ChoiceScorer()(make_sample(Family.FACTS, target, "?", language), text)
     assert judgement.outcome is Outcome.CORRECT, judgement
+
+
+@pytest.mark.parametrize(
+    ("text", "value"),
+    [
+        ("答案是叁拾伍", "35"),
+        ("共计人民币叁拾伍元整", "35"),
+        ("答案是壹万贰仟伍佰元整", "12500"),
+        ("答案是廿五岁", "25"),
+        ("答案是卅五", "35"),
+        ("答案：叁", "3"),
+        ("陆陆续续来了，一共35人", "35"),
+        ("伍先生在大陆花了35元", "35"),
+    ],
+)
+def test_numerals_of_checks_and_of_days(text: str, value: str) -> None:
+    sample = make_sample(Family.MATH, {"value": value}, "一共多少？", "zh")
+    assert MathScorer()(sample, text).outcome is Outcome.CORRECT

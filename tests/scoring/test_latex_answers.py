@@ -98,3 +98,18 @@ def test_no_text_raises(parts: list[str]) -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(latex_pool, "available", lambda: False)
         judge_expression("5", "".join(parts))
+
+
+@pytest.mark.parametrize(
+    ("gold", "text"),
+    [
+        (r"2\pi", "The answer is 2π"),
+        (r"2\pi", r"\boxed{2π}"),
+        (r"x^2+1", "The answer is x² + 1."),
+        (r"(-\infty,2]", r"\boxed{(−∞, 2]}"),
+        (r"\sqrt{2}", "答案是√2。"),
+        (r"\sqrt{x+1}", "答案是√(x+1)"),
+    ],
+)
+def test_signs_of_unicode_are_latex_too(gold: str, text: str) -> None:
+    assert judge_expression(gold, text).outcome is Outcome.CORRECT
