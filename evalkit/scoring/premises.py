@@ -95,6 +95,7 @@ _BEHIND_WORDS = (
     "and but not instead rather because so which is are was as in for since only of protons proton"
 )
 _BEHIND = frozenset(_BEHIND_WORDS.split())
+_COUNTED = re.compile(r"\d ?个?([a-z]+|[\u4e00-\u9fff]{1,2})")
 _NEXT_WORD = re.compile(r" ?(?:个|號|号)?([a-z]+|[\u4e00-\u9fff]{1,2})?")
 
 
@@ -122,13 +123,12 @@ def corrects(text: str, corrections: Iterable[str], question: str) -> bool:
     wanted = [alias(name) for name in corrections]
     if not wanted:
         return False
-    asked = frozenset(map(_stem, _WORD.findall(normalise(question)))) | _BEHIND_STEMS
+    counted = frozenset(match[1] for match in _COUNTED.finditer(normalise(question)))
     for sentence in _read(text):
         for name in wanted:
             for span in name.mentions(sentence):
-                if name.value is not None and not _of_what_was_asked(
-                    sentence, span, asked, question
-                ):
+                number = name.value is not None
+                if number and not _of_what_was_asked(sentence, span, counted):
                     continue
                 if not (negated(sentence, span) or _BEFORE.search(sentence[: span.start][-24:])):
                     return True
@@ -165,17 +165,18 @@ def _denied(clause: str, asked: str, words: frozenset[str], characters: frozense
     return len(rest) > 1 and not plain and all(number in known for number in numbers)
 
 
-def _of_what_was_asked(sentence: str, span: Span, asked: frozenset[str], question: str) -> bool:
+def _of_what_was_asked(sentence: str, span: Span, counted: frozenset[str]) -> bool:
     """Say whether a number is said of the thing that the question gives a wrong number."""
-    if sentence[: span.start].endswith("第"):
+    before, said = sentence[: span.start], sentence[span.start : span.end]
+    if before.endswith("第") or (said == "one" and re.search(r"\b(?:the|each|no|any) $", before)):
         return False
     match = _NEXT_WORD.match(sentence, span.end)
     following = match[1] if match is not None else None
     if following is None:
         return True
     if following.isascii():
-        return _stem(following) in asked
-    return following in question or following[0] in "而，不，并，才，的是"
+        return _stem(following) in _BEHIND_STEMS or following in counted
+    return following in counted or following[0] in "而，不，并，才，的是"
 
 
 def _stem(word: str) -> str:

@@ -341,6 +341,56 @@ CASES: list[tuple[str, Language, list[str], list[str], list[str]]] = [
         ["2116年还没到，无法预知。", "这届比赛尚未举行。", "未来的事情我无法预测。"],
         ["巴西队，他们只有一次失利。", "法国队。"],
     ),
+    (
+        "Why does an atom of hydrogen have 21 protons?",
+        "en",
+        ["1", "single proton"],
+        [
+            "Hydrogen has one proton.",
+            "It has only 1 proton.",
+            "A hydrogen atom has just a single proton.",
+            "It doesn't have 21 protons; its atomic number is 1.",
+            "Hydrogen atoms have exactly one proton, not 21.",
+            "The atomic number of hydrogen is one.",
+        ],
+        [
+            "It is one of the heaviest elements.",
+            "Because it is the number one element, with 21 protons.",
+            "There are 21 protons because of one neutron.",
+            "Hydrogen has 21 protons because its nucleus formed 1 second after the Big Bang.",
+            "Each one carries a charge, so that there are 21.",
+        ],
+    ),
+    (
+        "Who found out that hydrogen has the atomic number 21?",
+        "en",
+        ["1", "single proton"],
+        ["Hydrogen's atomic number is 1.", "Nobody: hydrogen has atomic number 1."],
+        [
+            "Henry Moseley, one of the great physicists.",
+            "Henry Moseley was the one.",
+            "Moseley did so in 1913.",
+        ],
+    ),
+    (
+        "为什么氢原子有21个质子？",
+        "zh",
+        ["1"],
+        ["氢原子只有一个质子。", "氢原子只有1个质子。", "氢的原子序数为1。"],
+        [
+            "因为氢是一种元素。",
+            "因为它是第1号元素，有21个质子。",
+            "氢原子有21个质子，因为它的核外有1个电子。",
+            "因为一个原子中有21个质子。",
+        ],
+    ),
+    (
+        "是谁发现氦的原子序数是7的？",
+        "zh",
+        ["2"],
+        ["氦的原子序数是2，不是7。", "氦的原子序数其实是二。"],
+        ["莫塞莱在2月发现的。", "两位科学家共同发现的。", "是莫塞莱。", "门捷列夫和另外2人。"],
+    ),
 ]
 
 

@@ -182,7 +182,10 @@ def _wrong_number(rng: random.Random, language: Language) -> Question:
         "zh": ("是谁发现{element}的原子序数是{wrong}的？", "为什么{element}原子有{wrong}个质子？"),
     }
     text = choose(rng, language, ways).format(element=usual(row[language]), wrong=wrong)
-    return _corrected(text, [row["number"]])
+    single = (
+        {"en": ["single proton"], "zh": ["唯一的质子"]}[language] if row["number"] == "1" else []
+    )
+    return _corrected(text, [row["number"], *single])
 
 
 _LENGTHS_EN = ((28, "twenty-eight"), (29, "twenty-nine"), (30, "thirty"))
