@@ -40,7 +40,7 @@ def load_folder(folder: Path) -> Taskset:
     """
     head = read_head(folder)
     path = _samples_file(folder)
-    with open_text(path, head.encoding, newline=_newline(path)) as lines:
+    with open_text(path, head.encoding, newline=_newline(path), nameable=True) as lines:
         return taskset_of(head, path, str(folder), _rows(path, head, lines))
 
 
@@ -50,7 +50,7 @@ def load_file(path: Path) -> Taskset:
     Raises:
         TasksetError: As `load_folder` does.
     """
-    with open_text(path, _told_encoding(path), newline=_newline(path)) as lines:
+    with open_text(path, _told_encoding(path), newline=_newline(path), nameable=True) as lines:
         head, first = _front(path, lines)
         if head.generator is not None:
             raise TasksetError(f"'{path}': only the {HEAD} of a folder may have 'generator'.")

@@ -32,7 +32,9 @@ _BLOCK = 1 << 16
 
 
 @contextmanager
-def open_text(path: Path, encoding: str | None = None, *, newline: str = "\n") -> Iterator[TextIO]:
+def open_text(
+    path: Path, encoding: str | None = None, *, newline: str = "\n", nameable: bool = False
+) -> Iterator[TextIO]:
     """Open a text file for reading, without changing a character.
 
     Args:
@@ -40,6 +42,7 @@ def open_text(path: Path, encoding: str | None = None, *, newline: str = "\n") -
         encoding: As somebody says; by default as the first bytes show.
         newline: What ends a line; by default a line feed alone, and with `""` a carriage
             return too.
+        nameable: Whether who wrote the file may say its encoding; a hint then says where.
 
     Raises:
         TasksetError: When it cannot be read, or is not text in that encoding: also from
@@ -52,7 +55,7 @@ def open_text(path: Path, encoding: str | None = None, *, newline: str = "\n") -
             with io.TextIOWrapper(raw, encoding=chosen, newline=newline) as text:
                 yield text
     except UnicodeError:
-        raise _not_text(path, chosen, told=encoding is not None) from None
+        raise _not_text(path, chosen, encoding is not None, nameable) from None
     except (EOFError, gzip.BadGzipFile):
         raise TasksetError(f"'{path}' is a damaged gzip file.") from None
     except OSError as error:
@@ -94,7 +97,7 @@ def _encoding(raw: IO[bytes], path: Path) -> str:
     return _BY_ZEROS.get(zeros, "utf-8")
 
 
-def _not_text(path: Path, encoding: str, *, told: bool) -> TasksetError:
+def _not_text(path: Path, encoding: str, told: bool, nameable: bool) -> TasksetError:
     """Say where a file stops to be text, and what it may be instead."""
     name = encoding.upper().removesuffix("-SIG")
     line = _bad_line(path, encoding)
@@ -105,10 +108,8 @@ def _not_text(path: Path, encoding: str, *, told: bool) -> TasksetError:
         )
     hint = "Save the file as UTF-8."
     if encoding.startswith("utf-8") and _decodes(path, "gb18030"):
-        hint = (
-            "It looks like Chinese text in GBK: save the file as UTF-8, or write "
-            "'encoding: gb18030' in its taskset.yaml or head."
-        )
+        named = ", or write 'encoding: gb18030' in its taskset.yaml or head" if nameable else ""
+        hint = f"It looks like Chinese text in GBK: save the file as UTF-8{named}."
     return TasksetError(f"'{path}' line {line} is not {name} text.", hint=hint)
 
 
