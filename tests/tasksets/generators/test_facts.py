@@ -158,3 +158,8 @@ def test_what_has_not_come_yet_is_not_corrected_by_a_number_of_days() -> None:
     ]:
         later = re.search(r"2[1-3]\d\d|20[7-9]\d", question.text)
         assert bool(question.target["corrections"]) == (later is None), question
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_every_row_says_where_it_can_be_looked_up(name: str) -> None:
+    assert all(row["source"] for row in table(name))

@@ -33,7 +33,8 @@ def _known() -> frozenset[str]:
         name.casefold()
         for one in ("countries", "elements", "works", "chinese_works", "geography")
         for row in table(one)
-        for cell in row.values()
+        for column, cell in row.items()
+        if column != "source"
         for name in names(cell or "")
     )
 
