@@ -43,6 +43,7 @@ _ANSWER_PLACE = re.compile(
 )
 _ALTERNATIVE = re.compile(r"[\"'”’》」]? ?(?:/|,? ?\bor\b|或者?|还是) ?(?:the )?[\"'“‘《「]?$")
 _WINDOW = 40
+_FIRST_YEAR, _LAST_YEAR = 1000, 2999
 # What only explains a number: "(7 x 24)", "since a day has 24 hours", "born 1876".
 _ASIDE = re.compile(
     r"\([^()\n]{1,80}\)|（[^（）\n]{1,80}）"
@@ -53,6 +54,16 @@ _ASIDE = re.compile(
     r"|\b(?:born|died)(?: in)? \d{3,4}",
     re.IGNORECASE,
 )
+# "Many say that it is Sydney, but it is Canberra": what others say, and what the answer says.
+_HEARSAY = re.compile(
+    r"^.{0,40}?\b(?:everyone|everybody|people|many|some|most|they|commonly|often|popularly)\b.{0,40}?"
+    r"\b(?:says?|said|thinks?|thought|believes?|believed|assumes?|assumed)\b.{0,80}?"
+    r"(?:\bbut\b|\byet\b|\bhowever\b|\bactually\b|\bin fact\b)"
+    r"|^.{0,20}?(?:有人|[很许]多人|不少人|人们|大家).{0,10}?(?:说|认为|以为|觉得).{0,40}?(?:其实|实际上|但)"
+)
+_DAY_AND_MONTH = re.compile(r"\b\d{1,2}[/.-]\d{1,2}[/.-](?=\d{4}\b)")
+_DECADE = re.compile(r"'?s\b|年代|世纪")
+_ASKS_YEAR = re.compile(r"\byear\b|\bwhen\b|哪一?年|何年|何时|什么时候", re.IGNORECASE)
 _SENTENCE_WITHIN = re.compile(r"[.!?]\s|[。！？]\S")
 _PUNCTUATION = re.compile(r"[\W_]+")
 
@@ -102,6 +113,10 @@ def _judge_number(sample: Sample, question: str, stance: Stance) -> Judgement:
     )
     if not asserted:
         return _nothing_asserted(stance, f"{wanted}")
+    if _ASKS_YEAR.search(_last_line(question)) and _FIRST_YEAR <= wanted <= _LAST_YEAR:
+        # "On July 20, 1969", and not "in the 1960s".
+        years = [number for number in asserted if _FIRST_YEAR <= number.value <= _LAST_YEAR]
+        asserted = years or asserted
     given = asserted[-1 if sample.target.get("place") == "last" else 0]
     if abs(given.value - wanted) <= tolerance:
         return _judgement(Outcome.CORRECT, given.text, f"{given.text} is right")
@@ -109,8 +124,8 @@ def _judge_number(sample: Sample, question: str, stance: Stance) -> Judgement:
 
 
 def _without_asides(part: str) -> str:
-    """Return a sentence without what only explains its number."""
-    return _ASIDE.sub(" ", part)
+    """Return a sentence without what only explains its number, or stands before a year."""
+    return _DAY_AND_MONTH.sub(" ", _ASIDE.sub(" ", part))
 
 
 def _new_numbers(parts: Iterable[str], question: str, language: Language) -> Iterator[Number]:
@@ -120,6 +135,8 @@ def _new_numbers(parts: Iterable[str], question: str, language: Language) -> Ite
         folded = fold_numbers(part).casefold()
         for number in _all_numbers(part, language):
             if number.value in known or number.marker or number.ordinal:
+                continue
+            if _DECADE.match(folded, number.end):
                 continue
             if not negated(folded, Span(number.start, number.end)):
                 yield number
@@ -135,8 +152,9 @@ def _all_numbers(text: str, language: Language) -> list[Number]:
 def _judge_answer(target: Any, stance: Stance) -> Judgement:
     aliases = [alias(name) for name in target["aliases"]]
     rivals = [alias(name) for name in target.get("rivals", ())]
-    for part in stance.rest:
-        sentence = normalise(part)
+    # "The Severn? No, the Thames.": a question asserts less than what answers it.
+    for part in sorted(stance.rest, key=lambda said: said.rstrip("\"'”’ ").endswith(("?", "？"))):
+        sentence = _HEARSAY.sub(" ", normalise(part))
         right, wrong = _longest(_asserted(sentence, aliases), _asserted(sentence, rivals))
         if right and not wrong:
             named = sentence[right[0].start : right[0].end]

@@ -261,3 +261,48 @@ def test_a_quotation_of_several_sentences_is_found() -> None:
     said = 'He said: "Foolishness, Dante. Might controls everything."'
     assert outcome(target, said, "What did he say?") == "correct"
     assert outcome(target, "Foolishness, Dante. Nothing else.", "What?") == "incorrect"
+
+
+@pytest.mark.parametrize(
+    ("text", "language", "said"),
+    [
+        ("On July 20, 1969", "en", "correct"),
+        ("20/07/1969", "en", "correct"),
+        ("Apollo 11 landed in 1969.", "en", "correct"),
+        ("人类27岁的1969年", "zh", "correct"),
+        ("二十世纪的1969年", "zh", "correct"),
+        ("On July 20, 1959", "en", "incorrect"),
+        ("In the 1970s.", "en", "incorrect"),
+        ("20世纪70年代", "zh", "incorrect"),
+    ],
+)
+def test_a_year_is_read_from_a_date(text: str, language: Language, said: str) -> None:
+    question = {"en": "In which year was the Moon reached?", "zh": "哪一年登月？"}[language]
+    target = {"kind": "number", "value": "1969", "tolerance": "1"}
+    assert outcome(target, text, question, language) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Sydney? No, Canberra.", "correct"),
+        ("Canberra? No, Sydney.", "incorrect"),
+        ("Many people say that it is Sydney, but it is Canberra.", "correct"),
+        ("Everyone says Canberra, but it's actually Sydney.", "incorrect"),
+        ("Canberra?", "correct"),
+    ],
+)
+def test_what_is_asked_or_said_by_others_is_not_the_answer(text: str, said: str) -> None:
+    assert outcome(CAPITAL, text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("悉尼？不，是堪培拉。", "correct"),
+        ("有人说是堪培拉，其实是悉尼。", "incorrect"),
+        ("很多人以为是悉尼，但其实是堪培拉。", "correct"),
+    ],
+)
+def test_what_others_say_in_chinese_is_not_the_answer(text: str, said: str) -> None:
+    assert outcome(CAPITAL_ZH, text, "澳大利亚的首都是哪里？", "zh") == said
