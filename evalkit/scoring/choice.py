@@ -49,6 +49,17 @@ _PICKED = re.compile(
 )
 
 
+# "A is wrong. B is right. C is wrong."
+_CALLED_RIGHT = re.compile(
+    r"(?<![A-Za-z0-9_'’\\=+\-*/^.])(?P<letter>[A-J])[)）]?"
+    r"(?: is (?:clearly |indeed |therefore |thus )?(?:the )?(?:right|correct|true|best)\b"
+    r"|\s?(?:项|选项)?(?:是|为)?(?:正确|对)(?:的|[。，,；;]|$))"
+)
+_SUPPOSED = re.compile(
+    r"(?:\b(?:if|whether|suppose|assume|assuming|unless)|如果|假如|若)[^.。]{0,20}$", re.I
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Read:
     """The letters that an answer comes to, and where they were read."""
@@ -124,6 +135,15 @@ def _read(text: str, known: str, options: Sequence[str]) -> _Read | None:
         letters = _leading(line[0], known, strict=True) if line else None
         if letters is not None and len(_listed(lines, known)) < 2:
             return _Read(letters, source)
+    right = {
+        match["letter"]
+        for match in _CALLED_RIGHT.finditer(text)
+        if match["letter"] in known
+        and not _SUPPOSED.search(text[max(0, match.start() - 30) : match.start()])
+    }
+    if right:
+        only = right.pop() if len(right) == 1 else None
+        return _Read(only, "the only option that is called right") if only else None
     picked = {match["letter"] for match in _PICKED.finditer(text) if match["letter"] in known}
     if len(picked) == 1:
         return _Read(picked.pop(), "the only option that is picked")

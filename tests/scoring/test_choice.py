@@ -119,3 +119,16 @@ def test_letters_without_end_are_read_in_linear_time(unit: str) -> None:
 @given(st.lists(st.text() | st.sampled_from(["A", "B", "answer is ", "(", "选", "$", "\n"])))
 def test_no_text_raises(parts: list[str]) -> None:
     read("".join(parts), options=OPTIONS)
+
+
+@pytest.mark.parametrize(
+    ("text", "letter"),
+    [
+        ("A is wrong. B is right. C is wrong. D is wrong.", "B"),
+        ("If A is correct, then C is false too. So D is the correct one; B is wrong.", "D"),
+        ("A项错误，C项正确，D项错误。", "C"),
+        ("A is right and B is right.", None),
+    ],
+)
+def test_the_option_that_is_called_right(text: str, letter: str | None) -> None:
+    assert read(text) == letter
