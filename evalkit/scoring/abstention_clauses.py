@@ -154,6 +154,8 @@ def kind_of(clause: Clause, grammar: ModuleType, asked: Asked) -> Kind:
     """Say what a clause does; `partly` declines to tell something beside the question."""
     read = clause.read
     plain = read.strip(" \t.,;:!?\"'。，！？、")
+    if grammar.SELF.search(plain.lower()):
+        return "chatter"
     if grammar.DENY.search(read):
         return "denies"
     if asked.passage and plain in ("无", "没有", "none", "nothing", "no"):

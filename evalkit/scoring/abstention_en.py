@@ -119,7 +119,8 @@ DECLINE = re.compile(
     r"|story|context|excerpt|source|list|record))\b"
     r"|^\W{0,3}(?:not|never) (?:stated|mentioned|given|specified|provided|known|available|listed"
     r"|applicable|answerable|enough|sufficient|possible|clear|disclosed|in the|told)\b"
-    r"|^\W{0,3}(?:unknown|unclear|uncertain|undetermined|unanswerable|unspecified|undisclosed"
+    r"|^\W{0,3}(?:(?:it|that|this)(?:'s| is| remains) )?"
+    r"(?:unknown|unclear|uncertain|undetermined|unanswerable|unspecified|undisclosed"
     r"|unsure|unavailable|n/a|null|nil|none given|pass|inconclusive|indeterminate)\W{0,3}$"
     r"|^\W{0,3}(?:unanswerable|unknown|unclear) (?:from|based|given|in|as)\b"
     r"|\b(?:we|you) (?:are|were)n'?t told\b|\b(?:we|you) are not told\b"
@@ -190,6 +191,13 @@ CHATTER = re.compile(
     r"|\bsuch as\b|\bfor example\b|\be\.g\.|\bas for\b|\bone of (?:the )?many\b"
 )
 
+SELF = re.compile(
+    r"^(?:well,? )?(?:being|as|(?:since |because )?i(?: am|'m)) (?:just |only )?(?:an? )?"
+    r"(?:ai|artificial intelligence|(?:large )?language model|llm|chatbot)"
+    r"(?: (?:language )?(?:model|assistant|system|chatbot|program))?"
+    r"(?: (?:created|trained|developed|made) by \w+)?$"
+)
+"""Who speaks says what it is, and nothing else."""
 # Words that come before a guess.
 HEDGE = re.compile(
     r"\bi(?:'d|'ll| do| would| can| could| will)? (?:think|believe|guess|suppose|say|recall"

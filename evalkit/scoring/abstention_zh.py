@@ -27,6 +27,11 @@ _DO = (
     "|得出|获知|辨别|帮|考证|查到|获取|满足|推测|看出|回忆|透露|下结论|评论"
 )
 
+SELF = re.compile(
+    r"^(?:作为|身为|我是|我只是|我作为)(?:一个|一名|一款|一位)?(?:ai|人工智能|大?型?语言模型|聊天机器人)"
+    r"(?:助手|模型|语言模型|系统|程序|助理)?$"
+)
+"""Who speaks says what it is, and nothing else."""
 # Every clause that declines or denies has one of these.
 SIGNS = re.compile(
     r"[不没无未难缺忘待超存查虚杜编假非错只会过略谁有匮乏问倒哪想]|前提|爱莫能助|暂|孤陋|鬼"

@@ -95,3 +95,29 @@ def test_an_answer_with_something_else_unknown_is_an_answer(asked: str, text: st
 def test_endless_declining_is_read_in_bounded_time(unit: str) -> None:
     stance = read_stance(unit * (200_000 // len(unit)), *ASKED["who"])
     assert isinstance(stance.abstains, bool)
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("As an AI, I don't have access to that information.", "en"),
+        ("As an AI assistant, I don't know.", "en"),
+        ("Being an AI, I'm not sure.", "en"),
+        ("I'm just an AI, so I don't know.", "en"),
+        ("It's unclear.", "en"),
+        ("作为一个人工智能助手，我无法得知。", "zh"),
+        ("我是一个AI，不清楚这个问题。", "zh"),
+    ],
+)
+def test_to_say_what_one_is_asserts_nothing(text: str, language: Language) -> None:
+    question = {"en": "What is the capital of France?", "zh": "法国的首都是哪里？"}[language]
+    assert read_stance(text, question, language).abstains
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [("As an AI, I can tell you it is Paris.", "en"), ("作为AI，我知道是巴黎。", "zh")],
+)
+def test_who_says_what_one_is_may_answer(text: str, language: Language) -> None:
+    question = {"en": "What is the capital of France?", "zh": "法国的首都是哪里？"}[language]
+    assert not read_stance(text, question, language).abstains
