@@ -73,7 +73,7 @@ class ChoiceScorer:
     """Compares the letter that an answer comes to with the right one."""
 
     name: str = "choice"
-    version: int = 2
+    version: int = 3
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer; it is unscored when it names no option and does not decline."""

@@ -45,7 +45,7 @@ class CodeScorer:
     """Correct when the program passes every test."""
 
     name: str = "code"
-    version: int = 4
+    version: int = 5
     limits: Limits = field(default_factory=Limits)
 
     def __call__(self, sample: Sample, text: str) -> Judgement:

@@ -35,7 +35,7 @@ class InstructionsScorer:
     """Correct when every instruction is followed."""
 
     name: str = "instructions"
-    version: int = 3
+    version: int = 4
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer.

@@ -71,7 +71,7 @@ class LongformScorer:
     """Checks a text against its sheet and itself: facts kept, contradicted, invented."""
 
     name: str = "longform"
-    version: int = 4
+    version: int = 5
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one reply; the head of this module says how."""

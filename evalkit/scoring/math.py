@@ -67,7 +67,7 @@ class MathScorer:
     """Compares the final number or expression of an answer with the target, exactly."""
 
     name: str = "math"
-    version: int = 3
+    version: int = 4
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer; it is unscored when there is nothing in it and it does not decline."""

@@ -33,7 +33,7 @@ class ReferencesScorer:
     """Correct when the nearest reference is a true one."""
 
     name: str = "references"
-    version: int = 2
+    version: int = 3
 
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer.
