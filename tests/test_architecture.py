@@ -24,6 +24,7 @@ ROWS: list[set[str]] = [
         "reviews",
         "parts",
         "releases",
+        "capacities",
         "results",
         "errors",
         "resources",
@@ -36,6 +37,7 @@ ROWS: list[set[str]] = [
     {"collect"},
     {"scoring"},
     {"stats"},
+    {"capacity"},
     {"decision"},
     {"report"},
     {"stages"},
@@ -43,7 +45,7 @@ ROWS: list[set[str]] = [
     {"cli", "__main__"},
 ]
 GROUND = ROWS[0] | ROWS[1]
-ONLY_GROUND = {"stats", "report"}
+ONLY_GROUND = {"stats", "capacity", "report"}
 HEAVY = {"numpy", "scipy", "pandas", "jinja2", "aiohttp", "torch", "pydantic", "orjson", "rich"}
 MODULES = sorted(PACKAGE.rglob("*.py"))
 

@@ -18,6 +18,7 @@ import click
 
 from evalkit import __version__
 from evalkit.cli.calibrate import calibrate
+from evalkit.cli.capacity import capacity
 from evalkit.cli.check import check
 from evalkit.cli.compare import compare
 from evalkit.cli.gate import gate
@@ -80,6 +81,7 @@ VERBS = (
     init,
     schema,
     plan,
+    capacity,
     stats,
     selftest,
 )

@@ -763,6 +763,123 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "fact.hardware": "hardware",
     "fact.n_params": "parameters",
     "fact.size": "size",
+    # Memory
+    "capacity.title": "Memory of {model}",
+    "capacity.needed": "Needed: {names}.",
+    "capacity.fits": "Fits in {device}: {names}.",
+    "capacity.fits_less": (
+        "Fits in {device} only with a shorter context or fewer sequences: {names}."
+    ),
+    "capacity.fits_not": "Does not fit at all: {names}.",
+    "capacity.none": "Nothing fits in {device}: {names}.",
+    "capacity.named": "{name} ({size})",
+    "capacity.join": ", ",
+    "capacity.device": "device: {size}",
+    "capacity.work": (
+        "Sequences at once: {concurrency}, each of {context} tokens; KV cache in {kv}; {headroom} "
+        "of the device stays free."
+    ),
+    "capacity.what": "Part",
+    "capacity.caption": "Memory by quantization",
+    "capacity.layout": "layout of linear layers",
+    "capacity.bits": "bits a parameter",
+    "capacity.part.weights": "weights",
+    "capacity.part.repacked": "repacked weights",
+    "capacity.part.kv_cache": "KV cache",
+    "capacity.part.draft_weights": "draft weights",
+    "capacity.part.draft_kv_cache": "draft KV cache",
+    "capacity.part.activations": "activations",
+    "capacity.part.reserve": "runtime reserve",
+    "capacity.part.headroom": "headroom",
+    "capacity.total": "needed",
+    "capacity.fit": "fits",
+    "capacity.yes": "✓ fits",
+    "capacity.less": "✗ only with less",
+    "capacity.no": "✗ not at all",
+    "capacity.longest": "longest context at {concurrency} at once",
+    "capacity.most": "most sequences of {context} tokens",
+    "capacity.read": "weights read for a token",
+    "capacity.checkpoint": "weights as a file",
+    "capacity.rooms": "Longest context that fits in {device}, by sequences at once",
+    "capacity.sequences": "sequences at once",
+    "capacity.at_limit": "{context} (model's limit)",
+    "capacity.parts": "Parameters by part",
+    "capacity.fact.architecture": "architecture",
+    "capacity.fact.engine": "engine",
+    "capacity.fact.parameters": "parameters",
+    "capacity.fact.active": "active for a token",
+    "capacity.fact.layers": "layers that keep a cache or a state",
+    "capacity.fact.kv_token": "KV cache of a further token",
+    "capacity.fact.kv_sequence": "KV cache of a sequence",
+    "capacity.fact.limit": "the model's longest context",
+    "capacity.fact.draft": "draft",
+    "capacity.layers.full": "{count} full",
+    "capacity.layers.sliding": "{count} sliding over {window} tokens",
+    "capacity.layers.latent": "{count} latent (MLA)",
+    "capacity.layers.linear": "{count} linear, with a state of fixed size",
+    "capacity.of.embedding": "embedding",
+    "capacity.of.head": "output head",
+    "capacity.of.attention": "attention",
+    "capacity.of.feed_forward": "feed-forward",
+    "capacity.of.experts": "routed experts",
+    "capacity.of.shared_experts": "shared experts",
+    "capacity.of.router": "routers",
+    "capacity.of.norms": "norms and biases",
+    "capacity.of.mtp": "MTP head (loaded only with --draft mtp)",
+    "capacity.of.vision": "vision encoder",
+    "capacity.note.assumed": "{where} does not say, so the architecture's default holds: {fields}.",
+    "capacity.note.stored": "As stored: {layout}, read from quantization_config.",
+    "capacity.note.vision": "The vision encoder stays at 16 bits and is loaded.",
+    "capacity.note.vision_unknown": (
+        "The vision encoder ({kind}) is NOT counted: its structure is not known here."
+    ),
+    "capacity.note.mtp": (
+        "The model has an MTP head ({count}); it takes memory only with --draft mtp."
+    ),
+    "capacity.note.window": (
+        "Sliding layers keep their window only. An engine without a hybrid KV cache keeps the "
+        "whole sequence there too."
+    ),
+    "capacity.note.latent": "The latent cache holds the compressed vector and the rotary key.",
+    "capacity.note.state": (
+        "Linear layers keep a state of fixed size, float32, and a 16-bit convolution window."
+    ),
+    "capacity.note.no_limit": "The file does not say the longest context that the model takes.",
+    "capacity.note.beyond_limit": (
+        "{context} tokens are more than the {limit} that the model is made for."
+    ),
+    "capacity.note.kv_declared": (
+        "The checkpoint is calibrated for a KV cache in {declared}; counted is {kv}."
+    ),
+    "capacity.note.experts": (
+        "All experts are resident, whichever a token uses; active ones decide speed, not memory."
+    ),
+    "capacity.note.tied": "The embedding is the output head too, and is held once.",
+    "capacity.note.draft": "The draft {draft} is held as {layout}, with a KV cache of its own.",
+    "capacity.note.repacked": (
+        "llama.cpp on a CPU lays these matrices out anew and holds them twice; on a GPU it "
+        "does not."
+    ),
+    "capacity.note.engine_vllm": (
+        "Prefill in steps of {tokens} tokens with 16-bit activations and float32 logits; the "
+        "reserve stands for the CUDA context, libraries and captured graphs."
+    ),
+    "capacity.note.engine_llama": (
+        "Prefill in steps of {tokens} tokens with 32-bit activations and float32 logits; the "
+        "reserve is that of the process on a CPU."
+    ),
+    "capacity.note.kept": (
+        "Embedding, output head, norms, biases and routers, vision encoder and MTP head stay at "
+        "16 bits in a format that is named; GGUF formats quantize embedding and head too."
+    ),
+    "capacity.note.units": "1 GB is 10⁹ bytes, 1 GiB is 2³⁰.",
+    "capacity.note.headroom_low": "Less than 10% stays free; 10 to 20% are advised.",
+    "capacity.note.one_device": "The device is one memory: nothing is split over several.",
+    "ui.capacity": "Capacity",
+    "ui.capacity_chart": "What it needs",
+    "ui.capacity_rooms": "What fits",
+    "ui.capacity_model": "The model",
+    "ui.capacity_assumed": "What is assumed",
     "history.title": "Releases in {folder}",
     "history.lead": (
         "The newest of {n} results is {verdict}: {candidate} against {baseline}, {difference} "

@@ -1,0 +1,1 @@
+"""Does it fit? Memory of weights, KV cache, draft model and activations, from metadata alone."""

@@ -1,0 +1,88 @@
+"""A capacity plan as one offline HTML file, and for a terminal."""
+
+from __future__ import annotations
+
+import io
+from typing import Final
+
+from markupsafe import Markup
+
+from evalkit.report.capacity import CapacityView
+from evalkit.report.capacity_chart import capacity_chart
+from evalkit.report.console import terminal
+from evalkit.report.html import POLICY, environment, source_hash
+from evalkit.report.pieces import Table
+from evalkit.resources import resource_dir
+
+_FITS: Final = {True: "bold green", False: "bold red", None: "bold"}
+
+
+def render_capacity_page(view: CapacityView) -> str:
+    """Return the page: no script, no request, one style sheet that is allowed by its hash."""
+    folder = resource_dir("templates")
+    styles = "".join(
+        (folder / name).read_text(encoding="utf-8") for name in ("styles.css", "capacity.css")
+    )
+    told = " ".join([view.sentence, *(bar.text for bar in view.bars)])
+    return (
+        environment()
+        .get_template("capacity.html.j2")
+        .render(
+            view=view,
+            ui=view.ui,
+            chart=capacity_chart(view, told),
+            styles=Markup(styles),
+            policy=POLICY.format(style=source_hash(styles)),
+        )
+    )
+
+
+def render_capacity_console(view: CapacityView, width: int, color: bool) -> str:
+    """Return plain text, with terminal colours when `color` is set.
+
+    Args:
+        view: The view-model.
+        width: Columns of the terminal.
+        color: Whether escape codes may be used. Words carry all meaning without them.
+    """
+    from rich.text import Text
+
+    out = io.StringIO()
+    console = terminal(out, width, color)
+    style = "bold"
+    if view.device is not None:
+        style = _FITS[any(bar.fits for bar in view.bars)]
+    console.print(Text(view.title, style="bold"))
+    console.print(Text(view.sentence, style=style))
+    console.print(Text(view.work))
+    for name, value in view.facts:
+        console.print(Text(f"{name}: {value}"))
+    for table in (view.table, view.rooms):
+        if table is not None:
+            console.print()
+            _print_table(console, table)
+    console.print()
+    console.print(Text(view.ui["capacity_assumed"]))
+    for note in view.notes:
+        console.print(Text(f"- {note}"))
+    return "\n".join(row.rstrip() for row in out.getvalue().splitlines())
+
+
+def _print_table(console: object, data: Table) -> None:
+    from rich.box import SIMPLE_HEAD
+    from rich.table import Table as RichTable
+    from rich.text import Text
+
+    table = RichTable(
+        box=SIMPLE_HEAD,
+        pad_edge=False,
+        collapse_padding=True,
+        title=Text(data.caption),
+        title_justify="left",
+        title_style="",
+    )
+    for index, name in enumerate(data.columns):
+        table.add_column(Text(name), justify="left" if index == 0 else "right", overflow="fold")
+    for row in data.rows:
+        table.add_row(*map(Text, row))
+    console.print(table)  # type: ignore[attr-defined]
