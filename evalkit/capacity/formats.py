@@ -182,13 +182,17 @@ def weight_bytes(layout: Layout, tensors: tuple[Tensor, ...], *, active: bool = 
     Args:
         layout: Which format each has.
         tensors: Of one model.
-        active: Only those that one token passes through.
+        active: Only those that one token reads; of an embedding that is no head, one row.
     """
     tied = not any(tensor.part == "head" for tensor in tensors)
-    return sum(
-        layout.tensor_bytes(tensor, tied=tied) * (tensor.active if active else tensor.count)
-        for tensor in tensors
-    )
+    total = 0
+    for tensor in tensors:
+        size = layout.tensor_bytes(tensor, tied=tied)
+        if active and tensor.part == "embedding" and not tied:
+            total += size // tensor.rows
+        else:
+            total += size * (tensor.active if active else tensor.count)
+    return total
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from markupsafe import Markup
 
@@ -13,6 +13,9 @@ from evalkit.report.console import terminal
 from evalkit.report.html import POLICY, environment, source_hash
 from evalkit.report.pieces import Table
 from evalkit.resources import resource_dir
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 _FITS: Final = {True: "bold green", False: "bold red", None: "bold"}
 
@@ -57,32 +60,25 @@ def render_capacity_console(view: CapacityView, width: int, color: bool) -> str:
     console.print(Text(view.work))
     for name, value in view.facts:
         console.print(Text(f"{name}: {value}"))
+    console.print()
     for table in (view.table, view.rooms):
         if table is not None:
-            console.print()
             _print_table(console, table)
-    console.print()
     console.print(Text(view.ui["capacity_assumed"]))
     for note in view.notes:
         console.print(Text(f"- {note}"))
     return "\n".join(row.rstrip() for row in out.getvalue().splitlines())
 
 
-def _print_table(console: object, data: Table) -> None:
+def _print_table(console: Console, data: Table) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    table = RichTable(
-        box=SIMPLE_HEAD,
-        pad_edge=False,
-        collapse_padding=True,
-        title=Text(data.caption),
-        title_justify="left",
-        title_style="",
-    )
+    console.print(Text(data.caption))
+    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
     for index, name in enumerate(data.columns):
         table.add_column(Text(name), justify="left" if index == 0 else "right", overflow="fold")
     for row in data.rows:
         table.add_row(*map(Text, row))
-    console.print(table)  # type: ignore[attr-defined]
+    console.print(table)

@@ -148,6 +148,15 @@ def test_the_models_own_limit_is_told_from_the_memory() -> None:
     assert "beyond_limit" in keys
 
 
+def test_one_token_reads_one_row_of_the_embedding() -> None:
+    whole, tied = (
+        plan(model({**LLAMA, "tie_word_embeddings": tie}), "bf16").footprints[0]
+        for tie in (False, True)
+    )
+    assert whole.components["weights"] - whole.active_weights == 2 * 999 * 256
+    assert tied.components["weights"] == tied.active_weights
+
+
 def test_a_draft_model_has_weights_and_a_cache_of_its_own() -> None:
     target, small = model(LLAMA), model({**LLAMA, "num_hidden_layers": 1})
     alone = plan(target, "bf16").footprints[0].components
