@@ -10,7 +10,7 @@ from markupsafe import Markup
 from evalkit.report.capacity import CapacityView
 from evalkit.report.capacity_chart import capacity_chart
 from evalkit.report.console import terminal
-from evalkit.report.html import POLICY, environment, source_hash
+from evalkit.report.html import content_policy, environment
 from evalkit.report.pieces import Table
 from evalkit.resources import resource_dir
 
@@ -35,7 +35,7 @@ def render_capacity_page(view: CapacityView) -> str:
             ui=view.ui,
             chart=capacity_chart(view, told),
             styles=Markup(styles),
-            policy=POLICY.format(style=source_hash(styles)),
+            policy=content_policy(styles),
         )
     )
 
