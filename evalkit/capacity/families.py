@@ -26,14 +26,18 @@ class Family:
         gated: Whether the feed-forward layer has three matrices, not two.
         norms: Vectors of the residual's width in a layer.
         norm_bias: Whether norms have biases.
-        qk_norm: `head` (one of a head's width for each of Q and K), `width` (of theirs), or
-            nothing.
+        qk_norm: `head` (one of a head's width for each of Q and K), `heads` (one for each
+            head), `width` (of theirs), or nothing.
+        qk_switch: Whether they are there only if `use_qk_norm`.
         tied: Whether the embedding is the head where the file does not say.
         window: Which layers slide: `all`, `none`, `switch` (if `use_sliding_window`, from
             `max_window_layers` on), or a number: all but every so many-th.
-        sparse: Which layers have experts: `none`, `all`, `step` or `first`.
-        shared: How shared experts are told: `none`, `own` (their width, and a gate) or
-            `number` (so many of the experts' width).
+        window_field: What the width of the window is called.
+        sparse: Which layers have experts: `none`, `all`, `step`, `first` or `interleave`.
+        dense_field: What the width of layers without experts is called.
+        shared: How shared experts are told: `none`, `own` (their width, and a gate),
+            `number` (so many of the experts' width) or `one` (of that width).
+        indexer: Whether each layer chooses tokens by an index of their keys (DSA).
         sinks: Whether each head has a learned sink.
         expert_bias: Whether experts and router have biases.
         gate_heads: Whether Q holds an output gate of its own width.
@@ -49,10 +53,14 @@ class Family:
     norms: int = 2
     norm_bias: bool = False
     qk_norm: str = ""
+    qk_switch: bool = False
     tied: bool = False
     window: str | int = "none"
+    window_field: str = "sliding_window"
     sparse: str = "none"
+    dense_field: str = "intermediate_size"
     shared: str = "none"
+    indexer: bool = False
     sinks: bool = False
     expert_bias: bool = False
     gate_heads: bool = False
@@ -97,8 +105,10 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "olmo3": replace(_GQA, qk_norm="width", window=4, defaults={"sliding_window": 4096}),
     "exaone4": replace(_GQA, qk_norm="head", window=4),
     "glm4": replace(_GQA, norms=4, qkv_bias=True, o_bias=False, defaults={"head_dim": 128}),
-    "cohere": replace(_GQA, norms=1, tied=True),
+    "cohere": replace(_GQA, norms=1, tied=True, qk_norm="heads", qk_switch=True),
     "cohere2": replace(_GQA, norms=1, tied=True, window=4, defaults={"sliding_window": 4096}),
+    "arcee": replace(_GQA, gated=False),
+    "nemotron": replace(_GQA, gated=False, norm_bias=True),
     "starcoder2": replace(
         _GQA,
         qkv_bias=True,
@@ -130,7 +140,21 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "deepseek_v3": _DEEPSEEK,
     "kimi_k2": _DEEPSEEK,
     "glm4_moe_lite": _DEEPSEEK,
-    "glm4_moe": replace(_GQA, o_bias=False, sparse="first", shared="number"),
+    "deepseek_v32": replace(_DEEPSEEK, indexer=True),
+    "glm_moe_dsa": replace(_DEEPSEEK, indexer=True),
+    "dots1": replace(_GQA, qk_norm="head", sparse="first", shared="number"),
+    "llama4_text": replace(
+        _GQA,
+        window=4,
+        window_field="attention_chunk_size",
+        sparse="interleave",
+        dense_field="intermediate_size_mlp",
+        shared="one",
+        defaults={"head_dim": 128, "attention_chunk_size": 8192},
+    ),
+    "glm4_moe": replace(
+        _GQA, o_bias=False, qk_norm="head", qk_switch=True, sparse="first", shared="number"
+    ),
     "qwen3_next": replace(_HYBRID, linear="joined", sparse="step"),
     "qwen3_5_text": replace(_HYBRID, shared="none"),
     "qwen3_5_moe_text": replace(_HYBRID, sparse="all"),

@@ -112,6 +112,20 @@ class Fields:
             raise ConfigError(f"{self.where}: {key} names {len(value)} of {count} layers.")
         return value[:count]
 
+    def flags(self, key: str, count: int) -> list[bool] | None:
+        """Return a list of so many zeros and ones; `None` when it is empty or not there.
+
+        Raises:
+            ConfigError: When it is something else.
+        """
+        value = self._raw.get(key)
+        if not value:
+            return None
+        listed = isinstance(value, list) and len(value) >= count
+        if not listed or any(item not in (0, 1) for item in value):
+            raise ConfigError(f"{self.where}: {key} is no list of {count} zeros and ones.")
+        return [bool(item) for item in value[:count]]
+
     def numbers(self, key: str) -> set[int]:
         """Return a list of whole numbers; empty when it is not there.
 

@@ -70,12 +70,15 @@ def model_from_config(config: Mapping[str, Any], name: str, where: str) -> Model
         width=width,
         vocabulary=shape.vocabulary,
         max_context=fields.optional("max_position_embeddings"),
-        notes=(*fields.notes(), *vision_notes, *_mtp_notes(extra), *window_notes(layers)),
+        notes=(*fields.notes(), *vision_notes, *_notes(family, extra), *window_notes(layers)),
     )
 
 
-def _mtp_notes(extra: int | None) -> tuple[Note, ...]:
-    return (Note("mtp", {"count": str(extra)}),) if extra else ()
+def _notes(family: Family, extra: int | None) -> Iterator[Note]:
+    if extra:
+        yield Note("mtp", {"count": str(extra)})
+    if family.indexer:
+        yield Note("indexer", {})
 
 
 def _tied(config: Mapping[str, Any], text: Mapping[str, Any], family: Family, where: str) -> bool:
@@ -108,7 +111,7 @@ def _width(fields: Fields, family: Family, shape: Shape, sparse: bool, dense: bo
         heads = 3 * nope + 2 * rope + 2 * fields.number("v_head_dim")
         widths = [shape.heads * heads]
     if dense:
-        widths.append(3 * fields.number("intermediate_size"))
+        widths.append(3 * fields.number(family.dense_field))
     if sparse:
         expert = fields.number("moe_intermediate_size", "intermediate_size")
         widths.append(active_experts(fields) * (3 * expert + shape.hidden))

@@ -47,7 +47,7 @@ class Block:
         if sparse:
             yield from self._experts()
         else:
-            width = self.fields.number("intermediate_size", high=MOST_WIDTH)
+            width = self.fields.number(self.family.dense_field, high=MOST_WIDTH)
             yield from self._mlp("mlp", "feed_forward", width)
         for index in range(self.family.norms):
             yield self._vector(f"norm_{index}", self._norm_width(self.shape.hidden))
@@ -74,12 +74,11 @@ class Block:
             yield self._vector("self_attn.qkv_bias", gated + 2 * kv)
         if bias and family.o_bias is not False:
             yield self._vector("self_attn.o_bias", shape.hidden)
-        if family.qk_norm == "width":
-            yield self._vector("self_attn.qk_norm", q + kv)
-        elif family.qk_norm == "head" or self.fields.flag("use_qk_norm", default=False):
-            # Cohere norms each head with weights of its own.
-            heads = (shape.heads + shape.kv_heads) if family.norms == 1 else 2
-            yield self._vector("self_attn.qk_norm", heads * shape.head_dim)
+        if not family.qk_switch or self.fields.flag("use_qk_norm", default=False):
+            heads = {"head": 2, "heads": shape.heads + shape.kv_heads}.get(family.qk_norm, 0)
+            width = q + kv if family.qk_norm == "width" else heads * shape.head_dim
+            if width:
+                yield self._vector("self_attn.qk_norm", width)
         if family.sinks:
             yield self._vector("self_attn.sinks", shape.heads)
 
@@ -101,8 +100,20 @@ class Block:
         yield self._matrix("self_attn.kv_b_proj", "attention", shape.heads * (nope + value), rank)
         yield self._vector("self_attn.kv_a_layernorm", rank)
         yield self._matrix("self_attn.o_proj", "attention", shape.hidden, shape.heads * value)
+        if self.family.indexer:
+            yield from self._indexer(low or shape.hidden)
         if fields.flag("attention_bias", default=False):
             yield self._vector("self_attn.bias", (low or 0) + rank + rope + shape.hidden)
+
+    def _indexer(self, rank: int) -> Iterator[Tensor]:
+        """Yield the indexer of sparse attention (DeepSeek-V3.2-Exp, section 2.1)."""
+        heads, width = self.fields.number("index_n_heads"), self.fields.number("index_head_dim")
+        name, hidden = "self_attn.indexer", self.shape.hidden
+        yield self._matrix(f"{name}.wq_b", "attention", heads * width, rank)
+        yield self._matrix(f"{name}.wk", "attention", width, hidden)
+        yield self._vector(f"{name}.k_norm", 2 * width)
+        weights = f"{self.name}.{name}.weights_proj"
+        yield Tensor(weights, self.part or "attention", heads, hidden, linear=False)
 
     def _delta(self) -> Iterator[Tensor]:
         """Yield a gated delta layer, as Qwen3-Next has it."""
@@ -166,6 +177,8 @@ class Block:
     def _shared_width(self, width: int) -> int:
         if self.family.shared == "own":
             return self.fields.number("shared_expert_intermediate_size", high=MOST_WIDTH)
+        if self.family.shared == "one":
+            return width
         if self.family.shared == "number":
             return width * (self.fields.optional("n_shared_experts", low=0) or 0)
         return 0

@@ -15,6 +15,7 @@ MOST_WIDTH: Final = 10_000_000
 FULL: Final = "full_attention"
 LINEAR: Final = "linear_attention"
 _SLIDING: Final = "sliding_attention"
+_CHUNKED: Final = "chunked_attention"
 _MOST_LAYERS: Final = 2000
 _MOST_EXPERTS: Final = 100_000
 _STATE_BYTES: Final = 4
@@ -64,7 +65,7 @@ def layer_kinds(fields: Fields, family: Family, layers: int) -> list[str]:
     """
     named = fields.words("layer_types", layers)
     if named is not None:
-        known = {FULL, _SLIDING} | ({LINEAR} if family.linear else set())
+        known = {FULL, _SLIDING, _CHUNKED} | ({LINEAR} if family.linear else set())
         for kind in named:
             if kind not in known:
                 raise ConfigError(
@@ -74,7 +75,7 @@ def layer_kinds(fields: Fields, family: Family, layers: int) -> list[str]:
     if family.linear:
         every = fields.number("full_attention_interval", default=4)
         return [FULL if (i + 1) % every == 0 else LINEAR for i in range(layers)]
-    if family.window == "none" or fields.optional("sliding_window", low=0) is None:
+    if family.window == "none" or fields.optional(family.window_field, low=0) is None:
         return [FULL] * layers
     if family.window == "all":
         return [_SLIDING] * layers
@@ -82,7 +83,13 @@ def layer_kinds(fields: Fields, family: Family, layers: int) -> list[str]:
         on = fields.flag("use_sliding_window", default=False)
         first = fields.number("max_window_layers", default=layers, low=0) if on else layers
         return [_SLIDING if i >= first else FULL for i in range(layers)]
-    every = fields.number("sliding_window_pattern", default=int(family.window))
+    if family.window_field == "attention_chunk_size":
+        # Named for the opposite: a one stands for a layer that does turn, within a chunk.
+        turning = fields.flags("no_rope_layers", layers)
+        if turning is not None:
+            return [_CHUNKED if turns else FULL for turns in turning]
+    names = ("sliding_window_pattern", "no_rope_layer_interval")
+    every = fields.number(*names, default=int(family.window))
     return [_SLIDING if (i + 1) % every else FULL for i in range(layers)]
 
 
@@ -105,10 +112,12 @@ def attention_layer(fields: Fields, family: Family, shape: Shape, kind: str) -> 
         return Attention("linear", state=conv + state)
     if family.attention == "mla":
         rank, rope = fields.number("kv_lora_rank"), fields.number("qk_rope_head_dim")
-        return Attention("latent", rank + rope)
+        # The indexer keeps a key of its own for each token.
+        index = fields.number("index_head_dim") if family.indexer else 0
+        return Attention("latent", rank + rope + index)
     elements = 2 * shape.kv_heads * shape.head_dim
-    if kind == _SLIDING:
-        return Attention("sliding", elements, window=fields.number("sliding_window"))
+    if kind in (_SLIDING, _CHUNKED):
+        return Attention("sliding", elements, window=fields.number(family.window_field))
     return Attention("full", elements)
 
 
@@ -173,6 +182,10 @@ def sparse_layers(fields: Fields, family: Family, layers: int) -> list[bool]:
         first = fields.number("first_k_dense_replace", default=0, low=0)
         every = fields.optional("moe_layer_freq") or 1
         return [i >= first and i % every == 0 for i in range(layers)]
+    if family.sparse == "interleave":
+        step = fields.number("interleave_moe_layer_step", default=1)
+        listed = fields.numbers("moe_layers")
+        return [i in listed if listed else (i + 1) % step == 0 for i in range(layers)]
     return [family.sparse == "all"] * layers
 
 

@@ -841,6 +841,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "whole sequence there too."
     ),
     "capacity.note.latent": "The latent cache holds the compressed vector and the rotary key.",
+    "capacity.note.indexer": (
+        "Each layer also keeps the indexer's key of each token, at the precision of the cache."
+    ),
     "capacity.note.state": (
         "Linear layers keep a state of fixed size, float32, and a 16-bit convolution window."
     ),

@@ -794,6 +794,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "滑动窗口层只保留窗口内的词元。不支持混合 KV 缓存的引擎会在这些层保留整个序列。"
     ),
     "capacity.note.latent": "潜在缓存保存压缩向量和旋转位置键。",
+    "capacity.note.indexer": "每层还为每个词元保存索引器的键，精度与缓存相同。",
     "capacity.note.state": "线性层保留固定大小的 float32 状态和 16 位卷积窗口。",
     "capacity.note.no_limit": "文件未写明模型的最长上下文。",
     "capacity.note.beyond_limit": "{context} 个词元超过模型设计的 {limit}。",

@@ -56,6 +56,19 @@ TOKENS = 10_000
             2 * 2 * 2 * 32 * (100 + TOKENS) * 2,
             id="layer_types",
         ),
+        pytest.param(
+            {"model_type": "llama4_text", "attention_chunk_size": 100, "head_dim": 32,
+             "num_local_experts": 2, "num_experts_per_tok": 1, "intermediate_size_mlp": 9},
+            2 * 2 * 32 * (3 * 100 + TOKENS) * 2,
+            id="chunks",
+        ),
+        pytest.param(
+            {"model_type": "llama4_text", "attention_chunk_size": 100, "head_dim": 32,
+             "num_local_experts": 2, "num_experts_per_tok": 1, "intermediate_size_mlp": 9,
+             "no_rope_layers": [1, 0, 0, 0]},
+            2 * 2 * 32 * (100 + 3 * TOKENS) * 2,
+            id="chunks by layer",
+        ),
     ],
 )  # fmt: skip
 def test_kv_cache_by_hand(change: dict[str, Any], by_hand: int) -> None:
