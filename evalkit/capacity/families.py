@@ -126,7 +126,7 @@ FAMILIES: Final[Mapping[str, Family]] = {
     "qwen2_moe": replace(
         _GQA, qkv_bias=True, o_bias=False, sparse="step", shared="own", window="switch"
     ),
-    "qwen3_moe": replace(_QWEN3, sparse="step"),
+    "qwen3_moe": replace(_QWEN3, sparse="step", defaults={}),
     "gpt_oss": replace(
         _GQA,
         qkv_bias=True,

@@ -16,6 +16,7 @@ FULL: Final = "full_attention"
 LINEAR: Final = "linear_attention"
 _SLIDING: Final = "sliding_attention"
 _CHUNKED: Final = "chunked_attention"
+_INDEXED: Final = "indexed_attention"
 _MOST_LAYERS: Final = 2000
 _MOST_EXPERTS: Final = 100_000
 _STATE_BYTES: Final = 4
@@ -66,6 +67,7 @@ def layer_kinds(fields: Fields, family: Family, layers: int) -> list[str]:
     named = fields.words("layer_types", layers)
     if named is not None:
         known = {FULL, _SLIDING, _CHUNKED} | ({LINEAR} if family.linear else set())
+        known |= {_INDEXED} if family.indexer else set()
         for kind in named:
             if kind not in known:
                 raise ConfigError(
@@ -173,7 +175,16 @@ def active_experts(fields: Fields) -> int:
 
 
 def sparse_layers(fields: Fields, family: Family, layers: int) -> list[bool]:
-    """Return which layers have experts instead of one feed-forward network."""
+    """Return which layers have experts instead of one feed-forward network.
+
+    Raises:
+        ConfigError: For a kind that is not known.
+    """
+    named = fields.words("mlp_layer_types", layers) if family.sparse != "none" else None
+    if named is not None:
+        if not set(named) <= {"dense", "sparse"}:
+            raise ConfigError(f"{fields.where}: mlp_layer_types holds neither dense nor sparse.")
+        return [kind == "sparse" for kind in named]
     if family.sparse == "step":
         step = fields.number("decoder_sparse_step", default=1)
         dense = fields.numbers("mlp_only_layers")
