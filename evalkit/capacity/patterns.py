@@ -17,6 +17,7 @@ from evalkit.errors import ConfigError
 
 _MOST_PATTERNS: Final = 100_000
 _MOST_LENGTH: Final = 200
+_MOST_EXPRESSIONS: Final = 500
 _MOST_REPEATS: Final = 4
 _NESTED: Final = re.compile(r"\)\s*[*+{?]|\\\d")
 # Names of the same layers inside models that see pictures.
@@ -44,6 +45,8 @@ class Patterns:
             raise ConfigError(f"{where}: the modules that are left out are no list of names.")
         plain = frozenset(item for item in raw if "*" not in item and not item.startswith("re:"))
         others = [item for item in raw if item not in plain]
+        if len(others) > _MOST_EXPRESSIONS:
+            raise ConfigError(f"{where}: more than {_MOST_EXPRESSIONS} patterns of modules.")
         return cls(plain, tuple(_expression(item, where) for item in others))
 
     def match(self, tensor: Tensor) -> bool:

@@ -84,10 +84,16 @@ def test_a_gguf_file_is_counted_to_the_byte(tmp_path: Path) -> None:
 
 def test_experts_of_a_gguf_file_are_told_apart(tmp_path: Path) -> None:
     path = write_gguf(tmp_path / "m.gguf", "qwen3moe", expert_count=8, expert_used_count=2)
-    sizes = {size.part: size for size in part_sizes(read_source(str(path)).model.tensors)}
+    found = read_source(str(path))
+    sizes = {size.part: size for size in part_sizes(found.model.tensors)}
     assert sizes["experts"].parameters == 2 * 8 * 128 * 64
     assert sizes["experts"].active == 2 * 2 * 128 * 64
     assert sizes["router"].parameters == 2 * 8 * 64
+    whole, read = (
+        weight_bytes(found.stored(), found.model.tensors, active=active) for active in (False, True)
+    )
+    # Six of eight experts, and 99 of 100 rows of the embedding.
+    assert whole - read == 2 * 6 * 128 * 64 * 34 // 32 + 99 * 64 * 34 // 32
 
 
 @pytest.mark.parametrize(

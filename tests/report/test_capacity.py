@@ -56,6 +56,9 @@ def test_the_chart_is_as_long_as_its_numbers() -> None:
     for group, footprint in zip(groups, made.footprints, strict=True):
         widths = [float(width) for width in re.findall(r'<rect[^>]* width="([\d.]+)"', group)]
         assert len(widths) == len(footprint.components)
+        starts = [float(x) for x in re.findall(r'<rect[^>]* x="([\d.]+)"', group)]
+        ends = [x + width for x, width in zip(starts, widths, strict=True)]
+        assert starts[1:] == pytest.approx(ends[:-1], abs=0.6)
         scales.append(sum(widths) / footprint.needed)
     assert max(scales) == pytest.approx(min(scales), rel=0.02)
     line = re.search(r'<line class="margin" x1="([\d.]+)"', page)
