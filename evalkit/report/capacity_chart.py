@@ -44,9 +44,13 @@ def capacity_chart(view: CapacityView, description: str) -> Markup:
         *_legend(view),
         *_axis(most, bottom),
     ]
-    for row, bar in enumerate(view.bars):
-        parts += _bar(bar, _TOP + _ROW * row + (_ROW - _BAR) / 2, most)
+    tops = [_TOP + _ROW * row + (_ROW - _BAR) / 2 for row in range(len(view.bars))]
+    for bar, y in zip(view.bars, tops, strict=True):
+        parts += _bar(bar, y, most)
+    # Between bars and words: seen on the one, and never across the others.
     parts += _device(view, most, bottom)
+    for bar, y in zip(view.bars, tops, strict=True):
+        parts += _words(bar, y + _BAR / 2 + 5, most)
     return Markup("".join([*parts, "</svg>"]))
 
 
@@ -79,19 +83,27 @@ def _axis(most: float, bottom: float) -> Iterator[str]:
 
 
 def _bar(bar: Bar, y: float, most: float) -> Iterator[str]:
-    kind = "" if bar.fits is None else (" verdict-ship" if bar.fits else " verdict-hold")
-    name = bar.name if len(bar.name) <= _NAME else f"{bar.name[: _NAME - 1]}…"
-    yield f'<g class="need{kind}"><title>{escape(bar.text)}</title>'
-    yield text(_LEFT - 10, y + _BAR / 2 + 5, name, "strong", "end")
+    yield f'<g class="need"><title>{escape(bar.text)}</title>'
     done = 0
     for segment in bar.segments:
-        x, width = _x(done, most), _x(segment.bytes, most) - _LEFT
-        yield _box(segment.key, x, y, max(width, 0.5), _BAR, segment.text)
-        label = numbers.size(segment.bytes)
-        if width >= _WORD * len(label) + 8 and segment.key != "headroom":
-            yield text(x + width / 2, y + _BAR / 2 + 5, label, "inside", "middle")
+        width = max(_x(segment.bytes, most) - _LEFT, 0.5)
+        yield _box(segment.key, _x(done, most), y, width, _BAR, segment.text)
         done += segment.bytes
-    yield text(_x(done, most) + 8, y + _BAR / 2 + 5, f"{bar.total} {bar.verdict}", "sign")
+    yield "</g>"
+
+
+def _words(bar: Bar, y: float, most: float) -> Iterator[str]:
+    kind = "" if bar.fits is None else ("verdict-ship" if bar.fits else "verdict-hold")
+    name = bar.name if len(bar.name) <= _NAME else f"{bar.name[: _NAME - 1]}…"
+    yield f'<g class="{kind}">'
+    yield text(_LEFT - 10, y, name, "strong", "end")
+    done = 0
+    for segment in bar.segments:
+        label, width = numbers.size(segment.bytes), _x(segment.bytes, most) - _LEFT
+        if width >= _WORD * len(label) + 8 and segment.key != "headroom":
+            yield text(_x(done, most) + width / 2, y, label, "inside", "middle")
+        done += segment.bytes
+    yield text(_x(done, most) + 8, y, f"{bar.total} {bar.verdict}".strip(), "sign")
     yield "</g>"
 
 

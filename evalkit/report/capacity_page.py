@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import io
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Final, Literal
 
 from markupsafe import Markup
 
@@ -12,11 +13,13 @@ from evalkit.report.capacity_chart import capacity_chart
 from evalkit.report.console import terminal
 from evalkit.report.html import content_policy, environment
 from evalkit.report.pieces import Table
+from evalkit.report.text import columns
 from evalkit.resources import resource_dir
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+_GAP: Final = 2
 _FITS: Final = {True: "bold green", False: "bold red", None: "bold"}
 
 
@@ -63,22 +66,37 @@ def render_capacity_console(view: CapacityView, width: int, color: bool) -> str:
     console.print()
     for table in (view.table, view.rooms):
         if table is not None:
-            _print_table(console, table)
+            _print_table(console, table, width)
     console.print(Text(view.ui["capacity_assumed"]))
     for note in view.notes:
         console.print(Text(f"- {note}"))
     return "\n".join(row.rstrip() for row in out.getvalue().splitlines())
 
 
-def _print_table(console: Console, data: Table) -> None:
+def _print_table(console: Console, data: Table, width: int) -> None:
     from rich.box import SIMPLE_HEAD
     from rich.table import Table as RichTable
     from rich.text import Text
 
     console.print(Text(data.caption))
-    table = RichTable(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
-    for index, name in enumerate(data.columns):
-        table.add_column(Text(name), justify="left" if index == 0 else "right", overflow="fold")
-    for row in data.rows:
-        table.add_row(*map(Text, row))
-    console.print(table)
+    for places in _pages(data, width):
+        table = RichTable(box=SIMPLE_HEAD, pad_edge=False, collapse_padding=True)
+        for place in places:
+            justify: Literal["left", "right"] = "right" if place else "left"
+            table.add_column(Text(data.columns[place]), justify=justify, overflow="fold")
+        for row in data.rows:
+            table.add_row(*(Text(row[place]) for place in places))
+        console.print(table)
+
+
+def _pages(data: Table, width: int) -> Iterator[list[int]]:
+    """Yield the columns that stand beside each other, each time with the first."""
+    cells = [data.columns, *data.rows]
+    widths = [max(columns(row[place]) for row in cells) + _GAP for place in range(len(cells[0]))]
+    page = [0]
+    for place in range(1, len(widths)):
+        if len(page) > 1 and sum(widths[i] for i in [*page, place]) > width:
+            yield page
+            page = [0]
+        page.append(place)
+    yield page
