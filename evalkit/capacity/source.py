@@ -118,6 +118,8 @@ def _cached(name: str) -> Source:
     # It says on stderr that PyTorch is missing, which does not matter here.
     os.environ.setdefault("TRANSFORMERS_VERBOSITY", "error")
     missing = UsageError(f"There is no model at '{name[:80]}'.", hint=_HINT)
+    if name.startswith(("/", ".", "~")) or Path(name).suffix in (".gguf", ".json"):
+        raise missing
     try:
         from transformers import AutoConfig
     except ImportError:

@@ -25,7 +25,7 @@ def printed(capsys: pytest.CaptureFixture[str], *words: str) -> str:
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
-        (["nowhere"], ["no model at 'nowhere'"]),
+        (["nowhere.gguf"], ["no model at 'nowhere.gguf'"]),
         ([""], ["empty"]),
         ([MODEL, "--quant", "int44"], ["int44", "int4"]),
         ([MODEL, "--quant", ","], ["--quant is empty"]),
