@@ -252,10 +252,9 @@ def _repacked(layout: Layout, tensors: Sequence[Tensor]) -> int:
     """Return the bytes that llama.cpp holds twice on a CPU."""
     if isinstance(layout, StoredLayout):
         return sum((t.stored or 0) * t.count for t in tensors if t.repacked)
-    if not layout.base.repacked:
-        return 0
     linear = [t for t in tensors if t.linear and t.part not in ("embedding", "head")]
-    return weight_bytes(layout, tuple(linear))
+    found = [t for t in linear if (own := layout.format_of(t)) is not None and own.repacked]
+    return weight_bytes(layout, tuple(found))
 
 
 def _rooms(need: _Need) -> Iterator[Room]:

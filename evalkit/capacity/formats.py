@@ -18,6 +18,8 @@ from evalkit.capacity.model import Tensor
 from evalkit.errors import UnknownNameError
 
 HALF_BITS: Final = 16
+Q6_K_BITS: Final = 6.5625
+BLOCK: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Format:
             rows: Outputs.
             columns: Inputs.
         """
-        bits = rows * columns * self.bits
+        bits = rows * columns * whole_blocks(self.bits, columns)
         scales = _up(rows, self.block_rows) * (_up(columns, self.group) if self.group else 1)
         bits += scales * (self.scale_bits + self.zero_bits) + columns * self.index_bits
         return _up(int(bits), 8)
@@ -76,6 +78,11 @@ class Format:
 
 def _up(value: int, unit: int) -> int:
     return -(-value // unit)
+
+
+def whole_blocks(bits: float, columns: int) -> float:
+    """Return the bits of Q6_K, or of Q8_0 where a row holds no whole blocks; else `bits`."""
+    return 8.5 if bits == Q6_K_BITS and columns % BLOCK else bits
 
 
 def _ggml(name: str, bits: float, head: float) -> Format:
@@ -96,10 +103,10 @@ FORMATS: Final[Mapping[str, Format]] = {
     "mxfp4": Format("mxfp4", 4, group=32, scale_bits=8),
     "nvfp4": Format("nvfp4", 4, group=16, scale_bits=8),
     "q8_0": _ggml("q8_0", 8.5, 8.5),
-    "q6_k": _ggml("q6_k", 6.5625, 6.5625),
+    "q6_k": _ggml("q6_k", Q6_K_BITS, Q6_K_BITS),
     # llama.cpp gives the output, and an embedding that is the output too, Q6_K.
-    "q5_0": _ggml("q5_0", 5.5, 6.5625),
-    "q4_0": replace(_ggml("q4_0", 4.5, 6.5625), repacked=True),
+    "q5_0": _ggml("q5_0", 5.5, Q6_K_BITS),
+    "q4_0": replace(_ggml("q4_0", 4.5, Q6_K_BITS), repacked=True),
 }
 # Bits of one element of a KV cache; those of GGUF hold their scales.
 KV_BITS: Final[Mapping[str, float]] = {"bf16": 16, "fp16": 16, "fp8": 8, "q8_0": 8.5, "q4_0": 4.5}
@@ -123,7 +130,8 @@ def find_format(name: str) -> Format:
     """
     key = _ALIASES.get(name.lower(), name.lower())
     if key not in FORMATS:
-        raise UnknownNameError("quantization", name[:40], [*FORMATS, *_ALIASES, "stored"])
+        known = [*FORMATS, *_ALIASES, "q4_k_m", "q5_k_m", "stored"]
+        raise UnknownNameError("quantization", name[:40], known)
     return FORMATS[key]
 
 
@@ -164,6 +172,7 @@ class Layout:
             bits = base.embedding_bits or HALF_BITS
             if base.head_bits is not None and (tied or tensor.part == "head"):
                 bits = base.head_bits
+            bits = whole_blocks(bits, tensor.columns)
             return _up(int(tensor.elements * bits), 8)
         found = self.format_of(tensor) if tensor.linear else None
         if found is not None:

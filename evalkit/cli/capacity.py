@@ -33,8 +33,8 @@ _KV = ("bf16", "fp16", "fp8", "q8_0", "q4_0")
     "--quant",
     metavar="NAMES",
     help="Formats to compare, by comma: fp32, bf16, fp16, fp8, int8, int4, gptq, awq, nf4, mxfp4, "
-    "nvfp4, q8_0, q6_k, q5_0, q4_0, or stored for what the file is. Default: stored, if it is "
-    "quantized, and bf16,fp8,int4 (GGUF: fp16,q8_0,q4_0).",
+    "nvfp4, q8_0, q6_k, q5_k_m, q4_k_m, q5_0, q4_0, or stored for what the file is. Default: "
+    "stored, if it is quantized, and bf16,fp8,int4 (GGUF: fp16,q8_0,q4_0).",
 )
 @click.option(
     "--context",
@@ -166,8 +166,6 @@ def _source(model: str) -> Source:
 
 
 def _layouts(source: Source, quant: str | None) -> list[Layout]:
-    from evalkit.capacity.formats import Layout, find_format
-
     names = [name.strip().lower() for name in (quant or "").split(",") if name.strip()]
     if quant is not None and not names:
         raise UsageError("--quant is empty.", hint="For example: --quant int4,fp8,bf16.")
@@ -175,15 +173,22 @@ def _layouts(source: Source, quant: str | None) -> list[Layout]:
         names = [*(["stored"] if source.quantized else []), *_DEFAULTS[source.engine]]
     if len(names) > _MOST_QUANTS:
         raise UsageError(f"--quant names {len(names)} formats; {_MOST_QUANTS} are the most.")
-    return [
-        source.stored() if name == "stored" else Layout(name, find_format(name))
-        for name in dict.fromkeys(names)
-    ]
+    return [_layout(source, name) for name in dict.fromkeys(names)]
+
+
+def _layout(source: Source, name: str) -> Layout:
+    from evalkit.capacity.formats import Layout, find_format
+    from evalkit.capacity.mixtures import MIXTURES, mixed_layout
+
+    if name == "stored":
+        return source.stored()
+    if name in MIXTURES:
+        return mixed_layout(name, source.model)
+    return Layout(name, find_format(name))
 
 
 def _draft(source: Source, named: str | None, quant: str | None) -> Draft | None:
     from evalkit.capacity.budget import Draft
-    from evalkit.capacity.formats import Layout, find_format
 
     if named is None:
         if quant is not None:
@@ -196,10 +201,8 @@ def _draft(source: Source, named: str | None, quant: str | None) -> Draft | None
             )
         return Draft()
     own = _source(named)
-    if quant is not None and quant.lower() != "stored":
-        return Draft(own.model, Layout(quant.lower(), find_format(quant)))
-    stored = quant is not None or own.quantized
-    return Draft(own.model, own.stored() if stored else Layout("bf16", find_format("bf16")))
+    chosen = quant.lower() if quant else ("stored" if own.quantized else "bf16")
+    return Draft(own.model, _layout(own, chosen))
 
 
 def _size(name: str, text: str) -> int:

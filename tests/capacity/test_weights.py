@@ -10,10 +10,13 @@ import pytest
 from evalkit.capacity.declared import declared_layout
 from evalkit.capacity.families import FAMILIES
 from evalkit.capacity.formats import weight_bytes
+from evalkit.capacity.mixtures import mixed_layout
 from evalkit.capacity.model import active_parameters, parameters, part_sizes
+from evalkit.errors import UsageError
 from tests.capacity.helpers import HERE, LLAMA, PUBLISHED, config, layouts, model
 
 COUNTS = json.loads((HERE / "counts.json").read_text("utf-8"))["models"]
+GGUF_SIZES = json.loads((PUBLISHED / "sizes.gguf.json").read_text("utf-8"))
 SIZES = json.loads((PUBLISHED / "sizes.json").read_text("utf-8"))
 GB = 1e9
 
@@ -34,6 +37,52 @@ def test_published_checkpoints_are_met_within_a_percent(case: dict[str, Any]) ->
     raw = config(case["folder"])
     layout = declared_layout(raw, "config.json") or layouts("bf16")[0]
     assert weight_bytes(layout, model(raw).tensors) == pytest.approx(case["bytes"], rel=0.01)
+
+
+@pytest.mark.parametrize("case", GGUF_SIZES, ids=lambda case: str(case["folder"]))
+def test_published_gguf_files_are_met_within_a_percent(case: dict[str, Any]) -> None:
+    found = model(config(case["folder"]))
+    layout = mixed_layout(case["quantization"], found)
+    assert weight_bytes(layout, found.tensors) == pytest.approx(case["bytes"], rel=0.01)
+
+
+def test_mixtures_by_hand() -> None:
+    found = model({**LLAMA, "num_hidden_layers": 8})
+    # More bits for the first and the last layer, and for every third between.
+    more = {0, 3, 6, 7}
+    attention, v, down = 256 * 576, 256 * 64, 512 * 256
+    bits = 1000 * 256 * (4.5 + 6.5625) + 17 * 256 * 32
+    for layer in range(8):
+        bits += (attention + 2 * 512 * 256) * 4.5
+        bits += (v + down) * (6.5625 if layer in more else 4.5)
+    assert weight_bytes(mixed_layout("q4_k_m", found), found.tensors) == bits / 8
+
+
+@pytest.mark.parametrize(
+    ("name", "megabytes"), [("q8_0", 144.8), ("q6_k", 138.4), ("q4_k_m", 105.5), ("q4_0", 91.7)]
+)
+def test_rows_without_whole_blocks_fall_back(name: str, megabytes: float) -> None:
+    """SmolLM2-135M as llama.cpp's own quantizer writes it; 1.8 MB are header and vocabulary."""
+    found = model(
+        {
+            "model_type": "llama",
+            "vocab_size": 49152,
+            "hidden_size": 576,
+            "intermediate_size": 1536,
+            "num_hidden_layers": 30,
+            "num_attention_heads": 9,
+            "num_key_value_heads": 3,
+            "tie_word_embeddings": True,
+        }
+    )
+    layout = mixed_layout(name, found) if name == "q4_k_m" else layouts(name)[0]
+    assert weight_bytes(layout, found.tensors) / 1e6 + 1.8 == pytest.approx(megabytes, abs=0.1)
+
+
+@pytest.mark.parametrize("folder", ["DeepSeek-V3", "Qwen3.6-35B-A3B"])
+def test_a_mixture_is_refused_where_its_rule_is_not_known(folder: str) -> None:
+    with pytest.raises(UsageError, match="not known"):
+        mixed_layout("q4_k_m", model(config(folder)))
 
 
 def test_a_35b_mixture_takes_70_gb_at_16_bits_and_20_at_4() -> None:
