@@ -133,6 +133,7 @@ def _show(found: Any, lang: str, html_path: Path | None, as_json: bool) -> None:
     from evalkit.cli.streams import terminal_color, terminal_width
     from evalkit.report.capacity import build_capacity
     from evalkit.report.capacity_page import render_capacity_console, render_capacity_page
+    from evalkit.report.text import one_line
 
     view = build_capacity(found, lang)
     if html_path is not None:
@@ -145,6 +146,9 @@ def _show(found: Any, lang: str, html_path: Path | None, as_json: bool) -> None:
             for note, text in zip(found.notes, view.notes, strict=True)
         ]
         body = {"sentence": view.sentence, **as_plain(found), "notes": notes}
+        # Names come from files, and may hold what no output can show.
+        for key in ("model", "architecture", "draft"):
+            body[key] = one_line(body[key]) if body[key] is not None else None
         if html_path is not None:
             body["paths"] = {"html": str(html_path)}
         click.echo(json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False))
