@@ -90,6 +90,41 @@ class Inspectable(Protocol):
         """Take the endpoint's secrets out of what a server said."""
 
 
+@dataclass(frozen=True, slots=True)
+class TimedReply:
+    """A streamed reply with its clock.
+
+    Attributes:
+        reply: What was answered.
+        texts: When each part with text came, by `time.perf_counter`; empty when it was not
+            streamed.
+        ended: When it was complete.
+    """
+
+    reply: Reply
+    texts: tuple[float, ...]
+    ended: float
+
+
+@runtime_checkable
+class Timed(Protocol):
+    """An endpoint that tells when each part of an answer came."""
+
+    async def send_timed(
+        self, messages: tuple[Message, ...], sampling: Sampling, extra: Mapping[str, Any]
+    ) -> TimedReply:
+        """Ask once, as a stream whether or not that is configured, without any retry.
+
+        Args:
+            messages: The prompt.
+            sampling: How to sample.
+            extra: Further fields of the body, e.g. `ignore_eos`.
+
+        Raises:
+            EndpointError: See `Answers.send`.
+        """
+
+
 @runtime_checkable
 class Launched(Protocol):
     """An endpoint whose server evalkit starts, which takes minutes and a whole device."""
@@ -100,6 +135,15 @@ class Launched(Protocol):
 
     def command_hash(self) -> str:
         """Hash what decides what is served, without starting it."""
+
+
+@runtime_checkable
+class Listening(Protocol):
+    """An endpoint whose server evalkit started on this machine."""
+
+    @property
+    def port(self) -> int | None:
+        """Where it listens; `None` while it does not run."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self, TypeVar
 
-from evalkit.endpoints.base import ENDPOINTS, SERVER_LOG, EndpointOptions
+from evalkit.endpoints.base import ENDPOINTS, SERVER_LOG, EndpointOptions, TimedReply
 from evalkit.endpoints.launch_reasons import Reason
 from evalkit.endpoints.launch_server import Place, Server, client_settings
 from evalkit.endpoints.launch_settings import LaunchSettings
@@ -121,6 +121,11 @@ class LaunchEndpoint:
         """Why the server ended in the middle of work, each time since it was entered."""
         return tuple(self._deaths)
 
+    @property
+    def port(self) -> int | None:
+        """Where the server listens; `None` while it does not run."""
+        return None if self._server is None else self._server.port
+
     def command_hash(self) -> str:
         """Hash what decides what is served, without starting it."""
         return self._settings.command_hash()
@@ -133,6 +138,16 @@ class LaunchEndpoint:
             EndpointError: See `Endpoint.send`.
         """
         return await self._ask(lambda client: client.send(messages, sampling))
+
+    async def send_timed(
+        self, messages: tuple[Message, ...], sampling: Sampling, extra: Mapping[str, Any]
+    ) -> TimedReply:
+        """Ask once, as a stream; see `Timed` and `send`.
+
+        Raises:
+            EndpointError: See `send`.
+        """
+        return await self._ask(lambda client: client.send_timed(messages, sampling, extra))
 
     def body(self, messages: tuple[Message, ...], sampling: Sampling) -> dict[str, Any]:
         """Return the JSON that `send` would post."""

@@ -83,6 +83,7 @@ class Server:
             secrets=settings.secrets(),
             grace=settings.stop_timeout,
         )
+        self.port = place.port
         self._root = f"http://{HOST}:{place.port}"
         self.client = OpenAIEndpoint(name, client_settings(settings, self._root), options)
         address = parse_address(self._root)

@@ -16,7 +16,7 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator
 
-from evalkit.endpoints.base import ENDPOINTS, LOCAL_ARMS, EndpointOptions
+from evalkit.endpoints.base import ENDPOINTS, LOCAL_ARMS, EndpointOptions, TimedReply
 from evalkit.endpoints.engine import (
     Engine,
     EngineOptions,
@@ -179,6 +179,21 @@ class LocalEndpoint:
         client = await self._free.get()
         try:
             return await client.send(messages, sampling)
+        finally:
+            self._free.put_nowait(client)
+
+    async def send_timed(
+        self, messages: tuple[Message, ...], sampling: Sampling, extra: Mapping[str, Any]
+    ) -> TimedReply:
+        """Ask once, as a stream; see `Timed`.
+
+        Raises:
+            EndpointError: See `Endpoint.send`.
+        """
+        self._opened()
+        client = await self._free.get()
+        try:
+            return await client.send_timed(messages, sampling, extra)
         finally:
             self._free.put_nowait(client)
 

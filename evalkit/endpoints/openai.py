@@ -11,7 +11,7 @@ from typing import Any, Self
 
 import orjson
 
-from evalkit.endpoints.base import ENDPOINTS, Endpoint, EndpointOptions
+from evalkit.endpoints.base import ENDPOINTS, Endpoint, EndpointOptions, TimedReply
 from evalkit.endpoints.completions import FirstToken, make_template
 from evalkit.endpoints.connection import Connection, proxy_refusal
 from evalkit.endpoints.credentials import Credentials
@@ -232,11 +232,34 @@ class OpenAIEndpoint:
         """Where requests go."""
         return self._address.chat if self._template is None else self._address.completions
 
-    async def _ask(self, payload: Mapping[str, Any]) -> tuple[Reply, ...]:
+    async def send_timed(
+        self, messages: tuple[Message, ...], sampling: Sampling, extra: Mapping[str, Any]
+    ) -> TimedReply:
+        """Ask once, as a stream; see `Timed`.
+
+        Raises:
+            EndpointError: See `Endpoint.send`.
+        """
+        stream = ReplyStream()
+        try:
+            await self._first_token.find_out()
+            streamed = {"stream": True, "stream_options": {"include_usage": True}}
+            body = {**self.body(messages, sampling), **streamed, **extra}
+            (reply, *_) = await self._ask(body, stream)
+        except EndpointError as error:
+            raise await self._explain(error) from error.__cause__
+        ended = time.perf_counter() if stream.ended is None else stream.ended
+        # A server that sends the whole at once, whatever it calls it, tells no times.
+        texts = () if stream.first_token is None else tuple(stream.texts)
+        return TimedReply(self._credentials.scrub_reply(reply), texts, ended)
+
+    async def _ask(
+        self, payload: Mapping[str, Any], stream: ReplyStream | None = None
+    ) -> tuple[Reply, ...]:
         plain = self._template is not None
         url = self._url
         started, clock = time.time(), time.perf_counter()
-        stream = ReplyStream()
+        stream = ReplyStream() if stream is None else stream
         body = await self._post(url, payload, sink=stream.feed)
         total = time.perf_counter() - clock
         if not stream.fed and body.lstrip().startswith(_EVENTS):

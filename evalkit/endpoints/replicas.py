@@ -5,13 +5,13 @@ from __future__ import annotations
 import asyncio
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import replace
 from types import TracebackType
-from typing import Any, Protocol, Self
+from typing import Any, Protocol, Self, TypeVar
 
-from evalkit.endpoints.base import Endpoint, EndpointOptions, Inspectable
+from evalkit.endpoints.base import Endpoint, EndpointOptions, Inspectable, Timed, TimedReply
 from evalkit.errors import ConnectError, EndpointError, NotFoundError, ServerError, Timeout
 from evalkit.fingerprint import identity_key
 from evalkit.types import Identity, Message, Reply, Sampling
@@ -22,10 +22,12 @@ _UNAVAILABLE = frozenset({502, 503, 504})
 # Evidence beside the key that tells one build from another.
 _TELLING = ("root", "n_params", "size")
 
+T = TypeVar("T")
+
 _log = logging.getLogger(__name__)
 
 
-class Server(Endpoint, Inspectable, Protocol):
+class Server(Endpoint, Inspectable, Timed, Protocol):
     """An endpoint with an address."""
 
     @property
@@ -126,13 +128,26 @@ class ReplicatedEndpoint:
             NotFoundError: When every server turned into something else.
             EndpointError: See `Endpoint.send`.
         """
+        return await self._ask(lambda server: server.send(messages, sampling))
+
+    async def send_timed(
+        self, messages: tuple[Message, ...], sampling: Sampling, extra: Mapping[str, Any]
+    ) -> TimedReply:
+        """Ask one server once, as a stream; see `Timed`.
+
+        Raises:
+            EndpointError: See `send`.
+        """
+        return await self._ask(lambda server: server.send_timed(messages, sampling, extra))
+
+    async def _ask(self, act: Callable[[Server], Awaitable[T]]) -> T:
         replica = self._choose()
         replica.in_flight += 1
         began = self._clock()
         try:
             if not replica.trusted:
                 await self._verify(replica)
-            reply = await replica.server.send(messages, sampling)
+            reply = await act(replica.server)
         except EndpointError as error:
             replica.failed += 1
             if not _gone(error):

@@ -24,6 +24,8 @@ class ReplyStream:
     Attributes:
         fed: Whether anything came.
         first_token: Time of the first text, by `clock`.
+        texts: Times of all parts with text.
+        ended: When nothing more was needed.
     """
 
     def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
@@ -37,12 +39,16 @@ class ReplyStream:
         self._done = False
         self.fed = False
         self.first_token: float | None = None
+        self.texts: list[float] = []
+        self.ended: float | None = None
 
     def feed(self, part: bytes) -> bool:
         """Take the next part; say whether nothing more is needed."""
         self.fed = True
         for event in self._parser.feed(part):
             self._take(event)
+        if self._over and self.ended is None:
+            self.ended = self._clock()
         return self._over
 
     def document(self) -> Mapping[str, Any]:
@@ -111,8 +117,10 @@ class ReplyStream:
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
         index = choice.get("index")
         known = self._choices.setdefault(index if isinstance(index, int) else 0, _Choice())
-        if known.add(choice) and self.first_token is None:
-            self.first_token = self._clock()
+        if known.add(choice):
+            self.texts.append(self._clock())
+            if self.first_token is None:
+                self.first_token = self.texts[0]
 
 
 @dataclass(slots=True)
