@@ -1,0 +1,1 @@
+"""How fast endpoints are: load, clocks, memory."""

@@ -1,0 +1,195 @@
+"""Load on one endpoint: each request with the clock that a user would read."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from evalkit.endpoints.base import Timed
+from evalkit.errors import EndpointError
+from evalkit.performance import Load
+from evalkit.types import Message, Sampling
+
+Make = Callable[[int], tuple[Message, ...]]
+"""The prompt of a request, by its place in the round."""
+
+# How long before its time a request is woken: timers come up to a millisecond late.
+_AHEAD = 0.003
+
+
+@dataclass(frozen=True, slots=True)
+class Shot:
+    """One request. Times are of `time.perf_counter`.
+
+    Attributes:
+        due: When it should have been sent: latencies count from here, so that what a stalled
+            server holds up is in them.
+        sent: When it was.
+        texts: When each part with text came.
+        ended: When the answer was complete, or failed.
+        error: Why there is no answer, by its class; `None` for an answer.
+    """
+
+    due: float
+    sent: float
+    texts: tuple[float, ...]
+    ended: float
+    prompt_tokens: int | None = None
+    completion_tokens: int | None = None
+    error: str | None = None
+
+    @property
+    def ttft(self) -> float | None:
+        """Seconds to the first token."""
+        return self.texts[0] - self.due if self.texts else None
+
+    @property
+    def e2e(self) -> float | None:
+        """Seconds to the end."""
+        return self.ended - self.due if self.error is None else None
+
+    @property
+    def tokens_a_part(self) -> float | None:
+        """Tokens in a part of the stream, by the server's own count of tokens."""
+        if self.completion_tokens is None or len(self.texts) < 2:
+            return None
+        return self.completion_tokens / len(self.texts) or None
+
+    @property
+    def tpot(self) -> float | None:
+        """Mean seconds from token to token after the first part."""
+        each = self.tokens_a_part
+        if each is None or self.texts[-1] <= self.texts[0]:
+            return None
+        return (self.texts[-1] - self.texts[0]) / ((len(self.texts) - 1) * each)
+
+    @property
+    def decode(self) -> float | None:
+        """Tokens a second after the first part."""
+        return None if self.tpot is None else 1 / self.tpot
+
+    @property
+    def prefill(self) -> float | None:
+        """Tokens of the prompt a second, until the first token: queue and way included."""
+        if self.ttft is None or self.ttft <= 0 or not self.prompt_tokens:
+            return None
+        return self.prompt_tokens / self.ttft
+
+    @property
+    def gaps(self) -> tuple[float, ...]:
+        """Seconds from token to token, one by one; several in one part share its time."""
+        each = self.tokens_a_part
+        if each is None:
+            return ()
+        pairs = zip(self.texts, self.texts[1:], strict=False)
+        return tuple((late - early) / each for early, late in pairs)
+
+
+@dataclass(frozen=True, slots=True)
+class Round:
+    """All requests of one round, and when it began and ended."""
+
+    shots: tuple[Shot, ...]
+    began: float
+    ended: float
+
+
+@dataclass(frozen=True, slots=True)
+class Asking:
+    """An endpoint and how it is asked."""
+
+    endpoint: Timed
+    sampling: Sampling
+    extra: Mapping[str, Any]
+
+    async def shoot(self, messages: tuple[Message, ...], due: float | None = None) -> Shot:
+        """Send one request; an error is what came of it.
+
+        Args:
+            messages: The prompt.
+            due: When it should be sent; `None`: now.
+        """
+        sent = time.perf_counter()
+        due = sent if due is None else due
+        try:
+            timed = await self.endpoint.send_timed(messages, self.sampling, self.extra)
+        except EndpointError as error:
+            return Shot(due, sent, (), time.perf_counter(), error=type(error).__name__)
+        usage = timed.reply.usage
+        return Shot(
+            due, sent, timed.texts, timed.ended, usage.prompt_tokens, usage.completion_tokens
+        )
+
+
+def arrivals(rate: float, n: int, seed: str) -> tuple[float, ...]:
+    """Return the times of n requests that come at random (Poisson), in seconds from 0."""
+    rng = random.Random(seed)
+    times, now = [], 0.0
+    for _ in range(n):
+        now += rng.expovariate(rate)
+        times.append(now)
+    return tuple(times)
+
+
+async def run_round(asking: Asking, load: Load, n: int, make: Make, seed: str) -> Round:
+    """Put one load on an endpoint until n requests came to their end.
+
+    Args:
+        asking: Whom, and how.
+        load: Closed: whoever is answered asks the next; open: requests come by the clock.
+        n: How many in all.
+        make: Their prompts.
+        seed: Of the arrivals.
+    """
+    prompts = [make(place) for place in range(n)]
+    began = time.perf_counter()
+    if load.mode == "open":
+        due = [began + _AHEAD + late for late in arrivals(load.level, n, seed)]
+        shots = await _open(asking, prompts, due)
+    else:
+        shots = await _closed(asking, prompts, int(load.level))
+    return Round(tuple(shots), began, max((s.ended for s in shots), default=began))
+
+
+async def _closed(
+    asking: Asking, prompts: Sequence[tuple[Message, ...]], workers: int
+) -> list[Shot]:
+    waiting = iter(prompts)
+    shots: list[Shot] = []
+
+    async def work() -> None:
+        for messages in waiting:
+            shots.append(await asking.shoot(messages))
+
+    async with asyncio.TaskGroup() as group:
+        for _ in range(min(workers, len(prompts))):
+            group.create_task(work())
+    return shots
+
+
+async def _open(
+    asking: Asking, prompts: Sequence[tuple[Message, ...]], due: Sequence[float]
+) -> list[Shot]:
+    async def send(messages: tuple[Message, ...], when: float) -> Shot:
+        await _until(when)
+        return await asking.shoot(messages, when)
+
+    async with asyncio.TaskGroup() as group:
+        tasks = [
+            group.create_task(send(messages, when))
+            for messages, when in zip(prompts, due, strict=True)
+        ]
+    return [task.result() for task in tasks]
+
+
+async def _until(when: float) -> None:
+    left = when - time.perf_counter()
+    if left > _AHEAD:
+        await asyncio.sleep(left - _AHEAD)
+    # The last moment is not slept: a timer's lag would be told as the server's.
+    while time.perf_counter() < when:  # noqa: ASYNC110
+        await asyncio.sleep(0)

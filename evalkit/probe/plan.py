@@ -1,0 +1,139 @@
+"""What a probe measures: its points, its target, and the words for both."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from evalkit.errors import UsageError
+from evalkit.performance import Load, Slo
+
+CONTEXTS = (1024, 4096, 16384, 65536)
+CONCURRENCY = (1, 2, 4)
+LEAST_REPEATS = 5
+
+_TOKENS = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>[kKmM]?)")
+_TARGET = re.compile(r"(?P<key>[a-z0-9]+)\s*=\s*(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>ms|s)")
+_UNITS = {"": 1, "k": 1024, "m": 1024**2}
+_MOST = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class ProbePlan:
+    """What is measured, and how often.
+
+    Attributes:
+        contexts: Tokens of the prompt.
+        concurrency: Requests always in flight, closed loop.
+        rates: Requests a second, open loop.
+        grid: Every load at every context; else other loads than the first at the shortest
+            context alone.
+        output_tokens: Tokens of each answer.
+        repeats: Rounds at each point.
+        requests: Each worker's requests in a round; in an open loop ten times as many come.
+        prefix_cache: Whether prompts share their beginning on purpose.
+        slo: What a good request keeps.
+        price: Of an hour.
+        together: Whether servers that evalkit starts may all be up at once.
+        seed: Of prompts, arrivals and resampling.
+    """
+
+    contexts: tuple[int, ...] = CONTEXTS
+    concurrency: tuple[int, ...] = CONCURRENCY
+    rates: tuple[float, ...] = ()
+    grid: bool = False
+    output_tokens: int = 128
+    repeats: int = 6
+    requests: int = 2
+    prefix_cache: bool = False
+    slo: Slo | None = None
+    price: float | None = None
+    together: bool = False
+    seed: int = 0
+
+    def loads(self, context: int) -> tuple[Load, ...]:
+        """Return the loads at a context."""
+        loads = [Load("closed", level) for level in self.concurrency]
+        loads += [Load("open", rate) for rate in self.rates]
+        return tuple(loads if self.grid or context == min(self.contexts) else loads[:1])
+
+    def round_size(self, load: Load) -> int:
+        """Return how many requests a round has."""
+        return self.requests * (10 if load.mode == "open" else int(load.level))
+
+
+def read_tokens(text: str) -> tuple[int, ...]:
+    """Read numbers of tokens: `1K,4K,16384`; K is 1,024.
+
+    Raises:
+        UsageError: For anything else.
+    """
+    found = []
+    for word in _words(text):
+        match = _TOKENS.fullmatch(word)
+        number = float(match["number"]) * _UNITS[match["unit"].lower()] if match else 0.0
+        if not 1 <= number <= _MOST or number != int(number):
+            raise UsageError(
+                f"'{word[:40]}' is not a number of tokens.", hint="Write e.g. 1K,4K,16K."
+            )
+        found.append(int(number))
+    return tuple(sorted(set(found)))
+
+
+def read_levels(text: str) -> tuple[int, ...]:
+    """Read numbers of requests in flight: `1,2,4`.
+
+    Raises:
+        UsageError: For anything else.
+    """
+    words = _words(text)
+    if not all(re.fullmatch("[0-9]{1,4}", word) and int(word) for word in words):
+        raise UsageError(
+            f"--concurrency is '{text[:40]}', which is no list of numbers from 1 to 9999.",
+            hint="Write e.g. 1,2,4.",
+        )
+    return tuple(sorted({int(word) for word in words}))
+
+
+def read_rates(text: str) -> tuple[float, ...]:
+    """Read rates in requests a second: `0.5,2`.
+
+    Raises:
+        UsageError: For anything else.
+    """
+    words = _words(text)
+    if not all(re.fullmatch(r"[0-9]{1,5}(\.[0-9]{1,4})?", w) and float(w) > 0 for w in words):
+        raise UsageError(
+            f"--rate is '{text[:40]}', which is no list of requests a second.",
+            hint="Write e.g. 0.5,2.",
+        )
+    return tuple(sorted({float(word) for word in words}))
+
+
+def read_slo(text: str) -> Slo:
+    """Read a target: `ttft=500ms,itl=50ms,e2e=10s`.
+
+    Raises:
+        UsageError: For a key that is not known or a time without its unit.
+    """
+    found: dict[str, float] = {}
+    for word in _words(text):
+        match = _TARGET.fullmatch(word)
+        if match is None or match["key"] not in ("ttft", "itl", "e2e") or match["key"] in found:
+            raise UsageError(
+                f"'{word[:40]}' is not a target.",
+                hint="Write e.g. ttft=500ms,itl=50ms,e2e=10s, each once.",
+            )
+        seconds = float(match["number"]) / (1000 if match["unit"] == "ms" else 1)
+        if not seconds:
+            raise UsageError(f"'{word[:40]}' is no time.", hint="A target is more than 0.")
+        found[match["key"]] = seconds
+    return Slo(**found)
+
+
+def _words(text: str) -> Sequence[str]:
+    words = [word.strip() for word in text.split(",")]
+    if not all(words):
+        raise UsageError(f"'{text[:40]}' has an empty place.", hint="Write e.g. 1,2,4.")
+    return words

@@ -1,0 +1,194 @@
+"""A streaming server that keeps to a clock and writes down what it really did.
+
+It runs in a thread with an event loop of its own. Times are of `time.perf_counter`, which the
+client shares, so that a figure can be held against the truth of this very request.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from typing import Self
+
+import orjson
+
+_LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
+_HEAD = b"HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Pace:
+    """How it answers, in seconds.
+
+    Attributes:
+        first: Until the first token, and `a_token` more for each token of the prompt.
+        gap: Between two parts.
+        part: Tokens in each part.
+        status: Other than 200: an error.
+        context: Tokens it says that it holds.
+    """
+
+    first: float = 0.05
+    a_token: float = 0.0
+    gap: float = 0.01
+    part: int = 1
+    status: int = 200
+    context: int | None = None
+    usage: bool = True
+    one_at_a_time: bool = False
+    stall: float = 0.0
+
+
+@dataclass(slots=True)
+class Seen:
+    """One request as the server saw it."""
+
+    arrived: float
+    prompt: str
+    prompt_tokens: int
+    max_tokens: int
+    writes: list[float] = field(default_factory=list)
+    done: float = 0.0
+
+
+class ClockedServer:
+    """Serves one model; `pace` may be replaced between requests."""
+
+    def __init__(self, pace: Pace, plan: Callable[[int, Pace], Pace] | None = None) -> None:
+        self.pace = pace
+        self.seen: list[Seen] = []
+        self._plan = plan or (lambda number, pace: pace)
+        self._loop = asyncio.new_event_loop()
+        self._ready = threading.Event()
+        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._port = 0
+
+    @property
+    def target(self) -> str:
+        """What the command line is given."""
+        return f"http://127.0.0.1:{self._port}#clocked"
+
+    @property
+    def streamed(self) -> list[Seen]:
+        """The requests that asked for more than one token."""
+        return [one for one in self.seen if one.max_tokens > 8]
+
+    def __enter__(self) -> Self:
+        self._thread.start()
+        assert self._ready.wait(10)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._loop.call_soon_threadsafe(self._stop.set)
+        self._thread.join(10)
+
+    def _serve(self) -> None:
+        self._loop.run_until_complete(self._run())
+        self._loop.close()
+
+    async def _run(self) -> None:
+        self._stop = asyncio.Event()
+        self._lock = asyncio.Lock()
+        tasks: set[asyncio.Task[None]] = set()
+
+        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+            task = asyncio.ensure_future(self._connection(reader, writer))
+            tasks.add(task)
+            task.add_done_callback(tasks.discard)
+
+        server = await asyncio.start_server(connected, "127.0.0.1", 0)
+        self._port = server.sockets[0].getsockname()[1]
+        self._ready.set()
+        await self._stop.wait()
+        server.close()
+        for task in list(tasks):
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+
+    async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        try:
+            while True:
+                head = await reader.readuntil(b"\r\n\r\n")
+                arrived = time.perf_counter()
+                length = _LENGTH.search(head)
+                body = await reader.readexactly(int(length[1])) if length else b""
+                path = head.split(b" ", 2)[1]
+                if path == b"/v1/chat/completions":
+                    await self._answer(writer, orjson.loads(body), arrived)
+                else:
+                    writer.write(self._page(path))
+                await writer.drain()
+        except (asyncio.IncompleteReadError, ConnectionError):
+            pass
+        finally:
+            writer.close()
+
+    def _page(self, path: bytes) -> bytes:
+        if path != b"/v1/models":
+            return b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
+        card = {"id": "clocked", "max_model_len": self.pace.context}
+        return _whole(200, {"object": "list", "data": [card]})
+
+    async def _answer(
+        self, writer: asyncio.StreamWriter, asked: dict[str, object], arrived: float
+    ) -> None:
+        prompt = str(asked["messages"][0]["content"])  # type: ignore[index]
+        limit = int(str(asked["max_tokens"]))
+        seen = Seen(arrived, prompt, len(prompt.split()) + 9, limit)
+        self.seen.append(seen)
+        pace = (
+            self._plan(len(self.streamed) - 1, self.pace)
+            if limit > 8
+            else replace(self.pace, first=0)
+        )
+        if pace.status != 200:
+            writer.write(_whole(pace.status, {"error": {"message": "no"}}))
+        elif not asked.get("stream"):
+            usage = {"prompt_tokens": seen.prompt_tokens, "completion_tokens": 1}
+            message = {"role": "assistant", "content": "yes"}
+            choice = {"index": 0, "message": message, "finish_reason": "length"}
+            body = {"choices": [choice], "model": "clocked"}
+            writer.write(_whole(200, {**body, "usage": usage} if pace.usage else body))
+        elif pace.one_at_a_time:
+            async with self._lock:
+                await self._stream(writer, seen, pace)
+        else:
+            await self._stream(writer, seen, pace)
+
+    async def _stream(self, writer: asyncio.StreamWriter, seen: Seen, pace: Pace) -> None:
+        began = max(seen.arrived, time.perf_counter() if pace.one_at_a_time else 0.0)
+        due = began + pace.first + pace.a_token * seen.prompt_tokens + pace.stall
+        writer.write(_HEAD + _event({"role": "assistant", "content": ""}))
+        sent = 0
+        while sent < seen.max_tokens:
+            await asyncio.sleep(max(0.0, due - time.perf_counter()))
+            count = min(pace.part, seen.max_tokens - sent)
+            seen.writes.append(time.perf_counter())
+            writer.write(_event({"content": " a" * count}))
+            sent += count
+            due += pace.gap
+        tail = _event({}, "length")
+        if pace.usage:
+            usage = {"prompt_tokens": seen.prompt_tokens, "completion_tokens": sent}
+            tail += _chunk(b"data: " + orjson.dumps({"choices": [], "usage": usage}) + b"\n\n")
+        seen.done = time.perf_counter()
+        writer.write(tail + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+
+
+def _event(delta: dict[str, str], finish: str | None = None) -> bytes:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish}
+    return _chunk(b"data: " + orjson.dumps({"model": "clocked", "choices": [choice]}) + b"\n\n")
+
+
+def _chunk(data: bytes) -> bytes:
+    return b"%x\r\n%b\r\n" % (len(data), data)
+
+
+def _whole(status: int, body: object) -> bytes:
+    data = orjson.dumps(body)
+    head = b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
+    return head % (status, len(data)) + data
