@@ -115,9 +115,9 @@ class Comparison:
         return f"<Comparison {self.verdict}: {self._view('en').title} in {str(self.folder)!r}>"
 
     def _view(self, lang: str) -> View:
-        from evalkit.report.view import build_view
+        from evalkit.stages.writing import view_of
 
-        return build_view(self.content, lang)
+        return view_of(self.folder, self.content, lang)
 
 
 def load(folder: str | Path) -> Comparison:

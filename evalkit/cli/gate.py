@@ -61,12 +61,12 @@ def gate(
     them is refused. A policy that is given here can only take a SHIP away.
     """
     from evalkit.policy import read_policy
-    from evalkit.report.view import build_view
     from evalkit.stages.gating import gate_folder
+    from evalkit.stages.writing import view_of
 
     policy = None if policy_path is None else read_policy(policy_path)
     gated = [gate_folder(folder, policy, runs) for folder in folders]
-    views = [build_view(one.comparison, lang) for one in gated]
+    views = [view_of(one.folder, one.comparison, lang) for one in gated]
     if junit_path is not None or md_path is not None:
         _write(views, junit_path, md_path, inconclusive)
     code = max(one.comparison.exit_code for one in gated)

@@ -26,6 +26,7 @@ from evalkit.cli.github import annotate_error
 from evalkit.cli.grade import grade
 from evalkit.cli.init import init
 from evalkit.cli.plan import plan
+from evalkit.cli.probe import probe
 from evalkit.cli.report import report
 from evalkit.cli.run import run
 from evalkit.cli.schema import schema
@@ -82,6 +83,7 @@ VERBS = (
     schema,
     plan,
     capacity,
+    probe,
     stats,
     selftest,
 )

@@ -7,6 +7,7 @@ from dataclasses import asdict, replace
 from statistics import fmean
 from typing import Final
 
+from evalkit.performance import Performance
 from evalkit.report import cards, numbers, tables, verdicts
 from evalkit.report.estimates import (
     as_difference,
@@ -28,6 +29,7 @@ from evalkit.report.model import (
 )
 from evalkit.report.noise import noise_block, noise_facts
 from evalkit.report.passrates import pass_block
+from evalkit.report.performance_gains import candidate_gains
 from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
 from evalkit.report.reviews import review_block
@@ -52,7 +54,11 @@ _HEAD_COLUMNS: Final = 9
 
 
 def candidate_block(
-    words: Words, comparison: Comparison, result: CandidateResult, index: int
+    words: Words,
+    comparison: Comparison,
+    result: CandidateResult,
+    index: int,
+    performance: Performance | None = None,
 ) -> CandidateBlock:
     """Return everything that is shown about one candidate.
 
@@ -61,12 +67,15 @@ def candidate_block(
         comparison: What it is part of.
         result: The candidate's results.
         index: Its place, which makes its key in the page unique.
+        performance: How fast the arms were measured to be.
     """
     names = verdicts.names_of(comparison, result)
     info = _arm(comparison, result.endpoint)
     pooled = pooled_row(words, names, result)
     verdict = result.verdict
     policies = policy_rows(words, result)
+    bought = candidate_gains(words, performance, comparison, result)
+    by_product = tables.gains(words, comparison, result, info, measured=bought is not None)
     return CandidateBlock(
         key=f"c{index + 1}-{re.sub('[^a-z0-9]+', '-', names.candidate.lower()).strip('-')}",
         endpoint=names.candidate,
@@ -84,7 +93,9 @@ def candidate_block(
             for metric in verdicts.metrics_of(result)
         ),
         threats=threat_items(words, comparison, result),
-        gains=tuple(tables.gains(words, comparison, result, info)),
+        gains=(*(bought.rows if bought is not None else ()), *by_product),
+        gains_note=words("gains.by_product" if bought is None else "gains.measured"),
+        bought="" if bought is None else bought.sentence,
         outcomes=tables.outcomes(words, names, result),
         causes=tables.causes(words, result.causes),
         needed=tuple(tables.needed(words, result)) if verdict.state in _NEEDED_STATES else (),

@@ -997,7 +997,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.change_paired": "paired change",
     "ui.threats": "Could this be wrong?",
     "ui.gains": "What is gained",
-    "ui.gains_note": "By-product of this run, not a benchmark.",
     "ui.gains_none": "Not measured in this run.",
     "ui.change": "change",
     "ui.provenance": "Provenance",
@@ -1282,4 +1281,108 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "shrink by J = sensitivity + specificity − 1 and the calibration's own error is added "
         "(Rogan & Gladen, American Journal of Epidemiology 107:71, 1978)."
     ),
+    # Performance
+    "gains.by_product": "By-product of this run, not a benchmark.",
+    "gains.measured": (
+        "Measured by a probe of these very builds; changes are medians of paired rounds with "
+        "95%\u00a0CI."
+    ),
+    "ui.performance": "Performance",
+    "perf.lead": (
+        "Measured on {date}: {repeats} rounds a point in turns, answers of {tokens} tokens, "
+        "tokens as the server counts them. p50 [95%\u00a0CI]; a dash where the data give no "
+        "bound."
+    ),
+    "perf.where.closed": "{context} tokens, {level} in flight",
+    "perf.where.open": "{context} tokens, {level} requests a second at random",
+    "perf.per_second": "{rate}/s",
+    "perf.target": " A good request keeps {target}.",
+    "perf.join": "; ",
+    "perf.other_build": (
+        "performance.json is left out: it did not measure {endpoint} as it was compared here."
+    ),
+    "perf.metric.ttft": "Time to first token",
+    "perf.metric.itl": "Inter-token latency",
+    "perf.metric.tpot": "Time a token",
+    "perf.metric.e2e": "End to end",
+    "perf.metric.decode": "Decode",
+    "perf.metric.prefill": "Prefill",
+    "perf.metric.throughput": "Throughput",
+    "perf.col.point": "Point",
+    "perf.col.what": "Latency",
+    "perf.col.round": "Round",
+    "perf.col.ttft": "Time to first token",
+    "perf.col.itl": "Inter-token latency",
+    "perf.col.decode": "Decode, tok/s",
+    "perf.col.prefill": "Prefill, tok/s",
+    "perf.col.e2e": "End to end",
+    "perf.col.throughput": "Throughput, tok/s",
+    "perf.col.requests": "Requests/s",
+    "perf.col.answered": "Answered",
+    "perf.col.goodput": "Goodput",
+    "perf.col.cost": "Cost of a million tokens",
+    "perf.col.arm": "Endpoint",
+    "perf.col.peak": "Peak memory",
+    "perf.col.source": "Read from",
+    "perf.col.detail": "Of",
+    "perf.table.ratios": (
+        "Candidate ÷ {baseline}: median of paired rounds [95%\u00a0CI, bootstrap]"
+    ),
+    "perf.table.medians": "Medians, throughput and failures.{slo}",
+    "perf.table.tails": "Latencies: p50, p90, p95, p99 [95%\u00a0CI]",
+    "perf.table.rounds": "First rounds that were outliers, and the rounds that count instead",
+    "perf.table.memory": "Peak memory",
+    "perf.round.first": "first measure",
+    "perf.round.again": "measured again",
+    "perf.memory.processes": "resident memory of the server's processes",
+    "perf.memory.growth": "growth of the process that holds the engine",
+    "perf.memory.metrics": "the server's own metrics",
+    "perf.memory.nvidia-smi": "nvidia-smi",
+    "perf.gain.memory": "Peak memory ({source})",
+    "perf.bought": "{candidate} against the baseline: {facts}.",
+    "perf.bought.decode": "{ratio} the decode speed ({where})",
+    "perf.bought.ttft": "{ratio} the time to first token ({where})",
+    "perf.bought.throughput": "{ratio} the throughput ({where})",
+    "perf.bought.memory": "{ratio} the peak memory",
+    "perf.unsure.decode": "decode speed not clearly different: {ratio} ({where})",
+    "perf.unsure.ttft": "time to first token not clearly different: {ratio} ({where})",
+    "perf.unsure.throughput": "throughput not clearly different: {ratio} ({where})",
+    "perf.price": "The price: accuracy {difference} points {interval}.",
+    "perf.remark.CAPPED": (
+        "{asked} tokens were asked for; the endpoint holds {limit}, prompt and answer "
+        "together, so {context} were measured."
+    ),
+    "perf.remark.LEFT_OUT": (
+        "{asked} tokens are left out: the endpoint holds {limit}, and {context} stand for them."
+    ),
+    "perf.remark.NOT_INTERLEAVED": (
+        "The servers were measured one after another, not in turns: drift of the machine is "
+        "not cancelled."
+    ),
+    "perf.remark.OMITTED": "{endpoint} refuses {fields}; its requests go without.",
+    "perf.remark.ENDS_EARLY": (
+        "{endpoint} takes no ignore_eos: answers may end before their full length."
+    ),
+    "perf.remark.SHORT_ANSWERS": "{endpoint} ended its answers after {tokens} of {asked} tokens.",
+    "perf.remark.NO_USAGE": "{endpoint} counts no tokens of its answers: no rates are given.",
+    "perf.remark.NO_ANSWER": "{endpoint} answered nothing that was measured.",
+    "perf.remark.NOT_STREAMED": (
+        "{endpoint} does not stream: there is no time to first token and no decode speed."
+    ),
+    "perf.remark.MEASURED_AGAIN": (
+        "{endpoint}, {context} tokens, load {load}: the first round was an outlier ({first}) "
+        "and was measured again ({again}), which counts."
+    ),
+    "perf.remark.UNSTEADY": (
+        "{endpoint}, {context} tokens, load {load}: warm-up did not become steady."
+    ),
+    "perf.remark.OTHER_LENGTH": (
+        "{endpoint}, load {load}: it counts {counted} tokens in prompts of {context}."
+    ),
+    "perf.remark.LATE": (
+        "{endpoint}, {context} tokens, load {load}: a request left {late} late, which is "
+        "part of its latency."
+    ),
+    "perf.remark.PREFIX_CACHE": "Prompts share their beginning on purpose: prefix caches help.",
+    "perf.remark.NO_MEMORY": "The memory of {endpoint} cannot be read from here.",
 }

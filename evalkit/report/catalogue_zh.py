@@ -923,7 +923,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.change_paired": "配对变化",
     "ui.threats": "结论会错吗？",
     "ui.gains": "换来什么",
-    "ui.gains_note": "本次运行的副产品，不是性能基准。",
     "ui.gains_none": "本次运行未测量。",
     "ui.change": "变化",
     "ui.provenance": "来源",
@@ -1185,4 +1184,89 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "减 1）缩小，并计入校准本身的误差（Rogan & Gladen, American Journal of Epidemiology "
         "107:71, 1978）。"
     ),
+    # Performance
+    "gains.by_product": "本次运行的副产品，不是性能基准。",
+    "gains.measured": (
+        "由针对这些构建的性能探测测得；变化为成对轮次比值的中位数及 95%\u00a0置信区间。"
+    ),
+    "ui.performance": "性能",
+    "perf.lead": (
+        "测于 {date}：每个测点轮流测 {repeats} 轮，每个回答 {tokens} 个词元，"
+        "词元数以服务器计数为准。p50 [95%\u00a0置信区间]；数据不足以给出界限处为短横线。"
+    ),
+    "perf.where.closed": "{context} 词元，并发 {level}",
+    "perf.where.open": "{context} 词元，每秒随机到达 {level} 个请求",
+    "perf.per_second": "{rate}/秒",
+    "perf.target": "合格请求须满足 {target}。",
+    "perf.join": "；",
+    "perf.other_build": "未采用 performance.json：其中测量的 {endpoint} 与此处比较的不是同一构建。",
+    "perf.metric.ttft": "首词元延迟",
+    "perf.metric.itl": "词元间延迟",
+    "perf.metric.tpot": "每词元时间",
+    "perf.metric.e2e": "端到端延迟",
+    "perf.metric.decode": "解码速度",
+    "perf.metric.prefill": "预填充速度",
+    "perf.metric.throughput": "吞吐",
+    "perf.col.point": "测点",
+    "perf.col.what": "延迟",
+    "perf.col.round": "轮次",
+    "perf.col.ttft": "首词元延迟",
+    "perf.col.itl": "词元间延迟",
+    "perf.col.decode": "解码，词元/秒",
+    "perf.col.prefill": "预填充，词元/秒",
+    "perf.col.e2e": "端到端延迟",
+    "perf.col.throughput": "吞吐，词元/秒",
+    "perf.col.requests": "请求/秒",
+    "perf.col.answered": "已回答",
+    "perf.col.goodput": "有效吞吐",
+    "perf.col.cost": "每百万词元成本",
+    "perf.col.arm": "端点",
+    "perf.col.peak": "内存峰值",
+    "perf.col.source": "来源",
+    "perf.col.detail": "对象",
+    "perf.table.ratios": "候选 ÷ {baseline}：成对轮次比值的中位数 [95%\u00a0置信区间，自助法]",
+    "perf.table.medians": "中位数、吞吐与失败。{slo}",
+    "perf.table.tails": "延迟：p50、p90、p95、p99 [95%\u00a0置信区间]",
+    "perf.table.rounds": "首轮为异常值的测点，以及替代它计入的轮次",
+    "perf.table.memory": "内存峰值",
+    "perf.round.first": "首次测量",
+    "perf.round.again": "重新测量",
+    "perf.memory.processes": "服务器进程的常驻内存",
+    "perf.memory.growth": "承载引擎的进程的增长",
+    "perf.memory.metrics": "服务器自报指标",
+    "perf.memory.nvidia-smi": "nvidia-smi",
+    "perf.gain.memory": "内存峰值（{source}）",
+    "perf.bought": "{candidate} 相对基线：{facts}。",
+    "perf.bought.decode": "解码速度为 {ratio}（{where}）",
+    "perf.bought.ttft": "首词元延迟为 {ratio}（{where}）",
+    "perf.bought.throughput": "吞吐为 {ratio}（{where}）",
+    "perf.bought.memory": "内存峰值为 {ratio}",
+    "perf.unsure.decode": "解码速度无明显差异：{ratio}（{where}）",
+    "perf.unsure.ttft": "首词元延迟无明显差异：{ratio}（{where}）",
+    "perf.unsure.throughput": "吞吐无明显差异：{ratio}（{where}）",
+    "perf.price": "代价：准确率 {difference} 个百分点 {interval}。",
+    "perf.remark.CAPPED": (
+        "要求 {asked} 词元；端点最多容纳 {limit}（提示与回答合计），因此测量了 {context}。"
+    ),
+    "perf.remark.LEFT_OUT": "略去 {asked} 词元：端点最多容纳 {limit}，由 {context} 代表。",
+    "perf.remark.NOT_INTERLEAVED": "各服务器先后测量而非轮流：机器的漂移未被抵消。",
+    "perf.remark.OMITTED": "{endpoint} 拒绝 {fields}；其请求不含这些字段。",
+    "perf.remark.ENDS_EARLY": "{endpoint} 不接受 ignore_eos：回答可能提前结束。",
+    "perf.remark.SHORT_ANSWERS": "{endpoint} 的回答在 {asked} 个词元中的第 {tokens} 个后结束。",
+    "perf.remark.NO_USAGE": "{endpoint} 不报告回答的词元数：不给出速度。",
+    "perf.remark.NO_ANSWER": "{endpoint} 对所测请求均未作答。",
+    "perf.remark.NOT_STREAMED": "{endpoint} 不支持流式输出：没有首词元延迟和解码速度。",
+    "perf.remark.MEASURED_AGAIN": (
+        "{endpoint}，{context} 词元，负载 {load}：首轮为异常值（{first}），"
+        "已重新测量（{again}）并以后者计入。"
+    ),
+    "perf.remark.UNSTEADY": "{endpoint}，{context} 词元，负载 {load}：预热未达到稳定。",
+    "perf.remark.OTHER_LENGTH": (
+        "{endpoint}，负载 {load}：{context} 词元的提示被计为 {counted} 词元。"
+    ),
+    "perf.remark.LATE": (
+        "{endpoint}，{context} 词元，负载 {load}：有请求晚发出 {late}，已计入其延迟。"
+    ),
+    "perf.remark.PREFIX_CACHE": "提示有意共享开头：前缀缓存会起作用。",
+    "perf.remark.NO_MEMORY": "无法从此处读取 {endpoint} 的内存。",
 }

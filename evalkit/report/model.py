@@ -14,6 +14,7 @@ from typing import Literal
 
 from evalkit.report.explorer_block import ExplorerBlock
 from evalkit.report.figures import Curve
+from evalkit.report.performance_model import PerformanceBlock
 from evalkit.report.pieces import ArmRates as ArmRates
 from evalkit.report.pieces import Forest as Forest
 from evalkit.report.pieces import ForestRow as ForestRow
@@ -207,6 +208,8 @@ class CandidateBlock:
     metrics: tuple[MetricRow, ...]
     threats: tuple[ThreatItem, ...]
     gains: tuple[GainRow, ...]
+    gains_note: str
+    bought: str
     outcomes: Table
     causes: Table | None
     needed: tuple[NeededRow, ...]
@@ -240,7 +243,7 @@ class View:
 
     `created` is for people, `timestamp` is the same moment in ISO 8601 (empty if unknown).
     `redacted` says that no text is shown; empty when texts are. `release` is there when a
-    stored release is the baseline.
+    stored release is the baseline, `performance` when speed was measured beside it.
     """
 
     lang: str
@@ -267,5 +270,6 @@ class View:
     policy_hash: str
     redacted: str
     release: ReleaseBlock | None
+    performance: PerformanceBlock | None
     ui: Mapping[str, str]
     explorer: ExplorerBlock | None = None

@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
+from evalkit.performance import PERFORMANCE_VERSION, Performance
 from evalkit.report.summary_types import GateBody, SummaryBody
 from evalkit.results import SCHEMA_VERSION, Comparison
 
@@ -20,11 +21,12 @@ _TITLES: Final = {
     "comparison": f"evalkit comparison.json, schema version {SCHEMA_VERSION}",
     "summary": "evalkit compare --json, evalkit report --json",
     "gate": "evalkit gate --json",
+    "performance": f"evalkit probe --json, performance.json, schema version {PERFORMANCE_VERSION}",
 }
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of `comparison`, `summary` or `gate`.
+    """Return the JSON Schema of `comparison`, `summary`, `gate` or `performance`.
 
     Raises:
         KeyError: For another name.
@@ -41,5 +43,6 @@ def _adapter(name: str) -> TypeAdapter[Any]:
         "comparison": TypeAdapter(Comparison),
         "summary": TypeAdapter(SummaryBody),
         "gate": TypeAdapter(GateBody),
+        "performance": TypeAdapter(Performance),
     }
     return types[name]

@@ -24,7 +24,7 @@ def dump_comparison(comparison: Comparison) -> bytes:
     Lone surrogates, which UTF-8 cannot hold, become visible text (`⟦U+D800⟧`).
     """
     options = orjson.OPT_INDENT_2 | orjson.OPT_SORT_KEYS | orjson.OPT_APPEND_NEWLINE
-    return orjson.dumps(_plain(comparison), option=options)
+    return orjson.dumps(plain(comparison), option=options)
 
 
 def load_comparison(path: Path) -> Comparison:
@@ -76,14 +76,14 @@ def _adapter() -> TypeAdapter[Comparison]:
     return TypeAdapter(Comparison)
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """Turn dataclasses, mappings and sequences into what JSON knows."""
     if isinstance(value, str):
         return without_surrogates(str(value))
     if is_dataclass(value) and not isinstance(value, type):
-        return {item.name: _plain(getattr(value, item.name)) for item in fields(value)}
+        return {item.name: plain(getattr(value, item.name)) for item in fields(value)}
     if isinstance(value, Mapping):
-        return {without_surrogates(str(key)): _plain(item) for key, item in value.items()}
+        return {without_surrogates(str(key)): plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [_plain(item) for item in value]
+        return [plain(item) for item in value]
     return value

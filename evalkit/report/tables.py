@@ -15,14 +15,27 @@ from evalkit.types import Flag
 
 
 def gains(
-    words: Words, comparison: Comparison, result: CandidateResult, info: ArmInfo | None
+    words: Words,
+    comparison: Comparison,
+    result: CandidateResult,
+    info: ArmInfo | None,
+    *,
+    measured: bool = False,
 ) -> Iterator[GainRow]:
-    """Yield what the candidate saves: memory and time, as measured in this run."""
+    """Yield what the candidate saves: memory and time, as seen in this run.
+
+    Args:
+        words: The catalogue.
+        comparison: What it is part of.
+        result: The candidate's results.
+        info: Who it is.
+        measured: Whether its speed was measured, so that the by-product is of no use.
+    """
     before = _timing(comparison, comparison.baseline.endpoint)
     after = _timing(comparison, result.endpoint)
     candidate_bytes = _bytes(info)
     lines = [("gain.weights", _bytes(comparison.baseline), candidate_bytes, numbers.size)]
-    if before is not None and after is not None:
+    if before is not None and after is not None and not measured:
         lines += [
             (
                 "gain.speed",

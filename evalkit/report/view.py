@@ -5,17 +5,20 @@ HTML, console, Markdown, JUnit and `--json` are made from it alone, so they cann
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
+from evalkit.performance import Performance
 from evalkit.report import numbers, verdicts
 from evalkit.report.blocks import candidate_block
 from evalkit.report.estimates import scope_label
 from evalkit.report.facts import detail
 from evalkit.report.flat import HASH_LENGTH, date, flat, identity_value, iso, value_text
 from evalkit.report.judge import judge_facts
-from evalkit.report.model import ArmCard, Table, View
+from evalkit.report.model import ArmCard, CandidateBlock, Table, View
+from evalkit.report.performance import performance_block
+from evalkit.report.performance_gains import other_builds
 from evalkit.report.release import release_block
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -49,22 +52,28 @@ _SHOWN_FIRST: Final = (
 _NOTE_LENGTH: Final = 2000
 
 
-def build_view(comparison: Comparison, lang: str = "en") -> View:
+def build_view(
+    comparison: Comparison, lang: str = "en", performance: Performance | None = None
+) -> View:
     """Return all that a report may show.
 
     Args:
         comparison: The content of `comparison.json`.
         lang: `en` or `zh`.
+        performance: The content of `performance.json`, where it lies beside.
 
     Raises:
         UnknownNameError: For a language without a catalogue.
     """
     words = Words(lang)
+    others = other_builds(performance, comparison)
+    if others:
+        performance = None
     blocks = tuple(
-        candidate_block(words, comparison, result, index)
+        candidate_block(words, comparison, result, index, performance)
         for index, result in enumerate(comparison.results)
     )
-    advice = verdicts.recommendation(words, comparison)
+    advice = _advice(words, comparison, blocks)
     state = verdicts.overall_state(comparison)
     baseline = one_line(comparison.baseline.endpoint)
     if len(blocks) == 1:
@@ -97,7 +106,10 @@ def build_view(comparison: Comparison, lang: str = "en") -> View:
             )
             for item in comparison.skipped
         ),
-        notes=tuple(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
+        notes=(
+            *(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
+            *(words("perf.other_build", endpoint=one_line(name)) for name in others),
+        ),
         methods=tuple(
             (words(f"method.{m}.name"), words(f"method.{m}"))
             for m in _METHODS
@@ -110,8 +122,24 @@ def build_view(comparison: Comparison, lang: str = "en") -> View:
         policy_hash=one_line(comparison.policy_hash),
         redacted=words("redacted") if comparison.redacted else "",
         release=release_block(words, comparison.against),
+        performance=None if performance is None else performance_block(words, performance),
         ui=words.ui(),
     )
+
+
+def _advice(words: Words, comparison: Comparison, blocks: Sequence[CandidateBlock]) -> str:
+    """Return what to do; then what the candidate in question brings, and at what price."""
+    advice = verdicts.recommendation(words, comparison)
+    wanted = comparison.recommendation.endpoint
+    chosen = [b for b, r in zip(blocks, comparison.results, strict=True) if r.endpoint == wanted]
+    for block in chosen or (blocks if len(blocks) == 1 else ()):
+        if block.bought:
+            parts = [advice, block.bought]
+            price = block.pooled.difference
+            if price.value is not None:
+                parts.append(words("perf.price", difference=price.text, interval=price.interval))
+            advice = ("" if words.lang == "zh" else " ").join(parts)
+    return advice
 
 
 def _arms(words: Words, comparison: Comparison) -> Iterator[ArmCard]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import AsyncExitStack
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -96,8 +96,15 @@ class _Session:
             price=self.plan.price,
             arms=tuple(self.measured[name] for name in order),
             points=tuple(points),
-            remarks=(*self.remarks, *remarks_of(points, self.plan.output_tokens)),
+            remarks=(*self.remarks, *self._more(), *remarks_of(points, self.plan.output_tokens)),
         )
+
+    def _more(self) -> Iterator[Remark]:
+        if self.plan.prefix_cache:
+            yield Remark("PREFIX_CACHE")
+        for arm in self.measured.values():
+            if not arm.memory:
+                yield Remark("NO_MEMORY", {"endpoint": arm.name})
 
     async def _measure_group(self, group: Sequence[Arm]) -> None:
         async with AsyncExitStack() as stack:

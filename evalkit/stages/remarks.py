@@ -6,7 +6,8 @@ from collections.abc import Iterator, Sequence
 
 from evalkit.performance import ArmPoint, Point, Remark
 
-_LATE = 0.01
+# A client's lag that is worth a word: in seconds, and of the time to the first token.
+_LATE, _LATE_SHARE = 0.01, 0.1
 _SHORT = 0.98
 
 
@@ -55,5 +56,6 @@ def _of_point(name: str, one: Point, arm: ArmPoint) -> Iterator[Remark]:
         low, high = arm.prompt_tokens
         counted = f"{low:,}" if low == high else f"{low:,} – {high:,}"
         yield Remark("OTHER_LENGTH", {**where, "counted": counted})
-    if arm.latest > _LATE:
+    ttft = arm.quantiles["ttft"][0].value
+    if arm.latest > max(_LATE, _LATE_SHARE * (ttft or 0.0)):
         yield Remark("LATE", {**where, "late": f"{arm.latest * 1000:.0f} ms"})

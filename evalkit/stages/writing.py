@@ -9,11 +9,17 @@ from typing import Any
 
 from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
+from evalkit.performance import Performance
 from evalkit.report.explorer_block import explorer_block
 from evalkit.report.html import page_parts
 from evalkit.report.junit import Undecided, render_junit
 from evalkit.report.markdown import render_markdown
 from evalkit.report.model import View
+from evalkit.report.performance_store import (
+    PERFORMANCE_FILE,
+    dump_performance,
+    load_performance,
+)
 from evalkit.report.store import dump_comparison
 from evalkit.report.view import build_view
 from evalkit.report.words import Words
@@ -53,7 +59,7 @@ def render_page(
     """Return the view-model and the page with its explorer, in UTF-8 and in pieces."""
     words = Words(lang)
     embedded = embedded_pairs(folder, comparison, words, embedding or Embedding())
-    view = replace(build_view(comparison, lang), explorer=explorer_block(words, embedded))
+    view = replace(view_of(folder, comparison, lang), explorer=explorer_block(words, embedded))
     return view, list(page_parts(view, embedded))
 
 
@@ -86,6 +92,31 @@ def write_reports(
             _write(copy, parts)
     paths = {name: str(path) for name, (path, _, _) in forms.items()}
     return view, {**paths, "comparison": str(folder / COMPARISON)}
+
+
+def write_performance(folder: Path, found: Performance) -> Path:
+    """Write `performance.json`.
+
+    Raises:
+        StoreError: When it cannot be written.
+    """
+    path = folder / PERFORMANCE_FILE
+    _write(path, [dump_performance(found)])
+    return path
+
+
+def view_of(folder: Path, comparison: Comparison, lang: str) -> View:
+    """Return the view-model of a comparison, with the speed that was measured beside it.
+
+    A `performance.json` that cannot be read must not keep anybody from the verdict: it is
+    left out, and the report says so.
+    """
+    try:
+        performance = load_performance(folder)
+    except StoreError as error:
+        performance = None
+        comparison = replace(comparison, notes=(*comparison.notes, error.message))
+    return build_view(comparison, lang, performance)
 
 
 def write_text(path: Path, text: str) -> None:

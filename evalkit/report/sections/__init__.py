@@ -25,6 +25,7 @@ from evalkit.report.sections import (
     noise,
     outcomes,
     passrates,
+    performance,
     policies,
     regressions,
     release,
@@ -89,6 +90,7 @@ CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
 )
 PAGE_SECTIONS: Final[tuple[PageSection, ...]] = (
     release,
+    performance,
     explorer,
     methods,
     details,

@@ -99,7 +99,7 @@ TEMPLATE = """\
         {% endfor %}
         </tbody>
       </table>
-      <p class="fine">{{ ui.gains_note }}</p>
+      <p class="fine">{{ block.gains_note }}</p>
       {% else %}
       <p class="fine">{{ ui.gains_none }}</p>
       {% endif %}

@@ -1,0 +1,158 @@
+"""`evalkit probe`: how fast endpoints are, side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from evalkit.cli.options import (
+    CONFIG,
+    DISPLAY,
+    JSON,
+    LANG,
+    OUTPUT,
+    QUIET,
+    SET,
+    VERBOSE,
+    read_config,
+)
+
+if TYPE_CHECKING:
+    from evalkit.performance import Performance
+    from evalkit.probe.plan import ProbePlan
+
+
+@click.command()
+@click.argument("targets", nargs=-1, required=True, metavar="A [B...]")
+@click.option(
+    "--contexts", default="1K,4K,16K,64K", show_default=True, metavar="TOKENS,...",
+    help="Lengths of the prompt; what an endpoint cannot hold is cut, and said.",
+)  # fmt: skip
+@click.option(
+    "--concurrency", default="1,2,4", show_default=True, metavar="N,...",
+    help="Requests that are always in flight (closed loop).",
+)  # fmt: skip
+@click.option(
+    "--rate", "rates", metavar="R,...",
+    help="Also requests a second that come at random (open loop, Poisson). Latencies count from "
+    "when a request was due.",
+)  # fmt: skip
+@click.option(
+    "--grid", is_flag=True,
+    help="Every load at every context. Default: all loads at the shortest, the first elsewhere.",
+)  # fmt: skip
+@click.option(
+    "--output-tokens", type=click.IntRange(2, 65536), default=128, show_default=True,
+    help="Tokens of each answer.",
+)  # fmt: skip
+@click.option(
+    "--repeats", type=click.IntRange(5, 1000), default=6, show_default=True,
+    help="Rounds at each point, the endpoints in turns.",
+)  # fmt: skip
+@click.option(
+    "--requests", type=click.IntRange(1, 10_000), default=2, show_default=True,
+    help="Requests of each worker in a round; ten times as many in an open loop.",
+)  # fmt: skip
+@click.option(
+    "--prefix-cache", is_flag=True,
+    help="Let prompts share their beginning on purpose. Default: each has its own.",
+)  # fmt: skip
+@click.option(
+    "--slo", metavar="TARGET", help="Target of a good request: ttft=500ms,itl=50ms,e2e=10s."
+)
+@click.option(
+    "--price", type=click.FloatRange(min=0, min_open=True), metavar="PER-HOUR",
+    help="Price of an hour of an endpoint: tells the cost of a million tokens.",
+)  # fmt: skip
+@click.option(
+    "--together", is_flag=True,
+    help="Start all servers at once, so that they are measured in turns; they must fit.",
+)  # fmt: skip
+@click.option("--seed", type=int, default=0, help="Seed of prompts and arrivals.")
+@CONFIG
+@SET
+@OUTPUT
+@LANG
+@DISPLAY
+@JSON
+@QUIET
+@VERBOSE
+def probe(
+    targets: tuple[str, ...],
+    contexts: str,
+    concurrency: str,
+    rates: str | None,
+    grid: bool,
+    output_tokens: int,
+    repeats: int,
+    requests: int,
+    prefix_cache: bool,
+    slo: str | None,
+    price: float | None,
+    together: bool,
+    seed: int,
+    config_path: Path | None,
+    overrides: tuple[str, ...],
+    output: Path | None,
+    lang: str,
+    display: str | None,
+    as_json: bool,
+    quiet: bool,
+    verbose: bool,
+) -> int:
+    """Measure latency, throughput and memory of A, and of B beside it.
+
+    Time to first token, time between tokens, decode and prefill speed, end-to-end latency,
+    throughput, failures and peak memory, by context and load. Tokens are counted by the
+    server. B... are measured in turns with A, and told as ratios.
+
+    The result is written to performance.json in -o (default: reports/out/A-vs-B); where that
+    is the folder of a comparison of the same endpoints, `compare` and `report` show it.
+    """
+    from evalkit import api
+    from evalkit.api.measuring import probe as measure
+    from evalkit.api.settings import default_output
+    from evalkit.cli.display import make_display
+    from evalkit.probe.plan import ProbePlan, read_levels, read_rates, read_slo, read_tokens
+    from evalkit.stages.arms import comparison_name, resolve_arms
+
+    plan = ProbePlan(
+        contexts=read_tokens(contexts),
+        concurrency=read_levels(concurrency),
+        rates=() if rates is None else read_rates(rates),
+        grid=grid,
+        output_tokens=output_tokens,
+        repeats=repeats,
+        requests=requests,
+        prefix_cache=prefix_cache,
+        slo=None if slo is None else read_slo(slo),
+        price=price,
+        together=together,
+        seed=seed,
+    )
+    config = read_config(config_path, overrides, {})
+    arms = resolve_arms(targets, config)
+    folder = output or default_output(config) / comparison_name(arms)
+    shown = make_display(display or "plain", quiet=quiet or as_json, verbose=verbose)
+    listener = api.Listener(shown.on_event, shown.on_stage)
+    found = measure(targets, config, plan, listener=listener)
+    return _show(found, plan, folder, lang, as_json=as_json)
+
+
+def _show(found: Performance, plan: ProbePlan, folder: Path, lang: str, *, as_json: bool) -> int:
+    from evalkit.cli.streams import terminal_color, terminal_width
+    from evalkit.errors import ExitCode
+    from evalkit.report.performance_console import render_performance
+    from evalkit.report.performance_store import dump_performance
+    from evalkit.stages.writing import write_performance
+
+    path = write_performance(folder, found)
+    if as_json:
+        click.echo(dump_performance(found).decode("utf-8"), nl=False)
+    else:
+        click.echo(render_performance(found, lang, terminal_width(), terminal_color()))
+        click.echo(f"Written to {path}")
+    silent = any(remark.code == "NO_ANSWER" for remark in found.remarks)
+    return ExitCode.INVALID if silent else ExitCode.OK

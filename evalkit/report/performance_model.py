@@ -1,0 +1,35 @@
+"""What a report says of speed and memory: finished strings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from evalkit.report.pieces import GainRow, Table
+
+
+@dataclass(frozen=True, slots=True)
+class CandidateGains:
+    """What one candidate buys, as measured.
+
+    Attributes:
+        rows: For the first screen.
+        sentence: For the recommendation; empty when nothing was measured of it.
+    """
+
+    rows: tuple[GainRow, ...]
+    sentence: str
+
+
+@dataclass(frozen=True, slots=True)
+class PerformanceBlock:
+    """A probe's result.
+
+    Attributes:
+        lead: When and how it was measured.
+        tables: Ratios, medians, tails, memory; those that have rows.
+        remarks: What a reader must know of it.
+    """
+
+    lead: str
+    tables: tuple[Table, ...]
+    remarks: tuple[str, ...]
