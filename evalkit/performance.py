@@ -95,6 +95,7 @@ class ArmPoint:
         warm_up: Median time to the end of each round before the first that counts.
         steady: Whether the last two of them differed by a tenth at most.
         odd_first: Whether the first round was an outlier.
+        resent: Requests whose connection was closed, so that they were sent on a new one.
         repeats: All rounds, in their order.
     """
 
@@ -111,6 +112,7 @@ class ArmPoint:
     warm_up: tuple[float | None, ...]
     steady: bool
     odd_first: bool
+    resent: int
     repeats: tuple[Repeat, ...]
 
 
@@ -139,12 +141,12 @@ class Memory:
     Attributes:
         source: `processes` (resident, of the server's processes), `growth` (of this process,
             which holds the engine), `metrics` (the server's own figure) or `nvidia-smi`.
-        detail: What was looked at.
+        processes: How many were looked at; `None` where none can be told apart.
     """
 
     source: Literal["processes", "growth", "metrics", "nvidia-smi"]
     peak_bytes: int
-    detail: str
+    processes: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from evalkit.endpoints.base import Timed
-from evalkit.errors import EndpointError
+from evalkit.endpoints.base import Timed, TimedReply
+from evalkit.errors import ConnectError, EndpointError
 from evalkit.performance import Load
 from evalkit.types import Message, Sampling
 
@@ -19,6 +19,8 @@ Make = Callable[[int], tuple[Message, ...]]
 
 # How long before its time a request is woken: timers come up to a millisecond late.
 _AHEAD = 0.003
+# A connection that is closed shows at once; one that is refused later is a failure.
+_CLOSED_WITHIN = 1.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +34,7 @@ class Shot:
         texts: When each part with text came.
         ended: When the answer was complete, or failed.
         error: Why there is no answer, by its class; `None` for an answer.
+        twice: Whether its connection was closed, so that it was sent on a new one.
     """
 
     due: float
@@ -41,6 +44,7 @@ class Shot:
     prompt_tokens: int | None = None
     completion_tokens: int | None = None
     error: str | None = None
+    twice: bool = False
 
     @property
     def ttft(self) -> float | None:
@@ -116,13 +120,31 @@ class Asking:
         sent = time.perf_counter()
         due = sent if due is None else due
         try:
-            timed = await self.endpoint.send_timed(messages, self.sampling, self.extra)
+            timed, twice = await self._send(messages, sent)
         except EndpointError as error:
             return Shot(due, sent, (), time.perf_counter(), error=type(error).__name__)
-        usage = timed.reply.usage
         return Shot(
-            due, sent, timed.texts, timed.ended, usage.prompt_tokens, usage.completion_tokens
+            due,
+            sent,
+            timed.texts,
+            timed.ended,
+            timed.reply.usage.prompt_tokens,
+            timed.reply.usage.completion_tokens,
+            twice=twice,
         )
+
+    async def _send(self, messages: tuple[Message, ...], sent: float) -> tuple[TimedReply, bool]:
+        """Send a request; once more at once when its connection turns out to be closed.
+
+        Servers close a connection that rested, at times in the very moment of a request. The
+        clock runs on meanwhile.
+        """
+        try:
+            return await self.endpoint.send_timed(messages, self.sampling, self.extra), False
+        except ConnectError:
+            if time.perf_counter() - sent > _CLOSED_WITHIN:
+                raise
+            return await self.endpoint.send_timed(messages, self.sampling, self.extra), True
 
 
 def arrivals(rate: float, n: int, seed: str) -> tuple[float, ...]:

@@ -38,34 +38,39 @@ class MemoryWatch:
         self._held = resident([os.getpid()])
         self._growth = max(0, self._held - grown_from)
         self._peak = self._gpu = self._told = 0
+        self._pids: tuple[int, ...] = (os.getpid(),) if self._local else ()
+
+    async def look_around(self) -> None:
+        """Find the server's processes: dear, so that it is done while nothing is measured."""
+        if self._root is not None:
+            self._pids = await asyncio.to_thread(tree, self._root)
+        self._held = resident([os.getpid()])
 
     async def watching(self, stop: asyncio.Event) -> None:
         """Look again and again until told to stop."""
-        self._held = resident([os.getpid()])
-        while True:
-            await asyncio.to_thread(self._look)
+        while self._pids:
+            self._look()
             with suppress(TimeoutError):
                 await asyncio.wait_for(stop.wait(), _EVERY)
             if stop.is_set():
+                self._look()
                 break
-        await asyncio.to_thread(self._look)
 
     async def found(self) -> tuple[Memory, ...]:
         """Return all that could be read; the first is the one to go by."""
         await self._read_metrics()
         found = []
         if self._gpu:
-            found.append(Memory("nvidia-smi", self._gpu, "of the server's processes"))
+            found.append(Memory("nvidia-smi", self._gpu, len(self._pids)))
         if self._root is not None:
-            pids = tree(self._root)
-            one = highest(self._root) if len(pids) == 1 else None
+            one = highest(self._root) if len(self._pids) == 1 else None
             peak = max(self._peak, one or 0)
             if peak:
-                found.append(Memory("processes", peak, _count(len(pids))))
+                found.append(Memory("processes", peak, len(self._pids)))
         if self._local and self._growth:
-            found.append(Memory("growth", self._growth, "by loading and by answering"))
+            found.append(Memory("growth", self._growth))
         if self._told:
-            found.append(Memory("metrics", self._told, "process_resident_memory_bytes"))
+            found.append(Memory("metrics", self._told))
         return tuple(found)
 
     def _look(self) -> None:
@@ -75,7 +80,7 @@ class MemoryWatch:
             self._growth += max(0, held - self._held)
             self._held = max(self._held, held)
         elif self._root is not None:
-            self._peak = max(self._peak, resident(tree(self._root)))
+            self._peak = max(self._peak, resident(self._pids))
 
     async def measure_gpu(self) -> None:
         """Ask nvidia-smi, where there is one, what the server's processes hold."""
@@ -113,10 +118,6 @@ def _loopback_port(identity: Identity) -> int | None:
         return parts.port if parts.hostname in _LOOPBACK else None
     except ValueError:
         return None
-
-
-def _count(n: int) -> str:
-    return "1 process" if n == 1 else f"{n} processes"
 
 
 async def _gpu_bytes(program: str, pids: Sequence[int]) -> int:

@@ -54,7 +54,7 @@ class ProbePlan:
 
     def loads(self, context: int) -> tuple[Load, ...]:
         """Return the loads at a context."""
-        loads = [Load("closed", level) for level in self.concurrency]
+        loads = [Load("closed", float(level)) for level in self.concurrency]
         loads += [Load("open", rate) for rate in self.rates]
         return tuple(loads if self.grid or context == min(self.contexts) else loads[:1])
 

@@ -122,7 +122,7 @@ async def _warm_up(
 ) -> None:
     """Ask until two rounds in a row take the same time, or it is no use."""
     workers = int(load.level) if load.mode == "closed" else 1
-    closed = Load("closed", workers)
+    closed = Load("closed", float(workers))
     while len(rounds.warm_up) < _MOST_WARM_UPS and not rounds.steady:
         make = _maker(prompts, context, load, "warm", len(rounds.warm_up))
         got = await run_round(runner.asking, closed, workers, make, "")
@@ -155,6 +155,7 @@ def _pace(one: Round) -> float | None:
 
 
 async def _watched(runner: Runner, act: Awaitable[Round]) -> Round:
+    await runner.memory.look_around()
     stop = asyncio.Event()
     watching = asyncio.create_task(runner.memory.watching(stop))
     try:

@@ -81,7 +81,7 @@ def arm_point(rounds: Rounds, slo: Slo | None) -> ArmPoint:
         failures=dict(sorted(Counter(s.error for s in shots if s.error is not None).items())),
         quantiles={name: _quantiles(name, counted) for name in (*LATENCIES, *RATES)},
         prompt_tokens=(min(prompts), max(prompts)) if prompts else None,
-        completion_tokens=median(completions) if completions else None,
+        completion_tokens=float(median(completions)) if completions else None,
         throughput=median_of(_known(_throughput(one.round) for one in counted)),
         requests_per_second=median_of(served),
         goodput=None if slo is None or not shots else _goodput(shots, slo, sum(walls)),
@@ -89,6 +89,7 @@ def arm_point(rounds: Rounds, slo: Slo | None) -> ArmPoint:
         warm_up=tuple(rounds.warm_up),
         steady=rounds.steady,
         odd_first=rounds.odd,
+        resent=sum(shot.twice for shot in shots),
         repeats=repeats,
     )
 

@@ -94,7 +94,7 @@ def candidate_block(
         ),
         threats=threat_items(words, comparison, result),
         gains=(*(bought.rows if bought is not None else ()), *by_product),
-        gains_note=words("gains.by_product" if bought is None else "gains.measured"),
+        gains_note=words("gains.by_product") if bought is None else bought.note,
         bought="" if bought is None else bought.sentence,
         outcomes=tables.outcomes(words, names, result),
         causes=tables.causes(words, result.causes),

@@ -1284,8 +1284,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     # Performance
     "gains.by_product": "By-product of this run, not a benchmark.",
     "gains.measured": (
-        "Measured by a probe of these very builds; changes are medians of paired rounds with "
-        "95%\u00a0CI."
+        "Measured by a probe of these very builds, at {where} unless it says otherwise. "
+        "Changes are medians of paired rounds with 95%\u00a0CI."
     ),
     "ui.performance": "Performance",
     "perf.lead": (
@@ -1295,6 +1295,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "perf.where.closed": "{context} tokens, {level} in flight",
     "perf.where.open": "{context} tokens, {level} requests a second at random",
+    "perf.table.served": "Throughput and failures.{slo}",
+    "perf.at.context": ", {context} tokens",
+    "perf.at.level": ", {level} in flight",
     "perf.per_second": "{rate}/s",
     "perf.target": " A good request keeps {target}.",
     "perf.join": "; ",
@@ -1324,11 +1327,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.col.arm": "Endpoint",
     "perf.col.peak": "Peak memory",
     "perf.col.source": "Read from",
-    "perf.col.detail": "Of",
+    "perf.col.processes": "Processes",
     "perf.table.ratios": (
         "Candidate ÷ {baseline}: median of paired rounds [95%\u00a0CI, bootstrap]"
     ),
-    "perf.table.medians": "Medians, throughput and failures.{slo}",
+    "perf.table.medians": "Medians [95%\u00a0CI]",
     "perf.table.tails": "Latencies: p50, p90, p95, p99 [95%\u00a0CI]",
     "perf.table.rounds": "First rounds that were outliers, and the rounds that count instead",
     "perf.table.memory": "Peak memory",
@@ -1338,7 +1341,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.growth": "growth of the process that holds the engine",
     "perf.memory.metrics": "the server's own metrics",
     "perf.memory.nvidia-smi": "nvidia-smi",
-    "perf.gain.memory": "Peak memory ({source})",
     "perf.bought": "{candidate} against the baseline: {facts}.",
     "perf.bought.decode": "{ratio} the decode speed ({where})",
     "perf.bought.ttft": "{ratio} the time to first token ({where})",
@@ -1382,6 +1384,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.remark.LATE": (
         "{endpoint}, {context} tokens, load {load}: a request left {late} late, which is "
         "part of its latency."
+    ),
+    "perf.remark.RESENT": (
+        "{endpoint}: {n} requests found their connection closed and were sent again at once; "
+        "their clock ran on."
     ),
     "perf.remark.PREFIX_CACHE": "Prompts share their beginning on purpose: prefix caches help.",
     "perf.remark.NO_MEMORY": "The memory of {endpoint} cannot be read from here.",

@@ -1187,7 +1187,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     # Performance
     "gains.by_product": "本次运行的副产品，不是性能基准。",
     "gains.measured": (
-        "由针对这些构建的性能探测测得；变化为成对轮次比值的中位数及 95%\u00a0置信区间。"
+        "由针对这些构建的性能探测测得，除另注明外测点为 {where}；"
+        "变化为成对轮次比值的中位数及 95%\u00a0置信区间。"
     ),
     "ui.performance": "性能",
     "perf.lead": (
@@ -1196,6 +1197,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "perf.where.closed": "{context} 词元，并发 {level}",
     "perf.where.open": "{context} 词元，每秒随机到达 {level} 个请求",
+    "perf.table.served": "吞吐与失败。{slo}",
+    "perf.at.context": "，{context} 词元",
+    "perf.at.level": "，并发 {level}",
     "perf.per_second": "{rate}/秒",
     "perf.target": "合格请求须满足 {target}。",
     "perf.join": "；",
@@ -1223,9 +1227,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.col.arm": "端点",
     "perf.col.peak": "内存峰值",
     "perf.col.source": "来源",
-    "perf.col.detail": "对象",
+    "perf.col.processes": "进程数",
     "perf.table.ratios": "候选 ÷ {baseline}：成对轮次比值的中位数 [95%\u00a0置信区间，自助法]",
-    "perf.table.medians": "中位数、吞吐与失败。{slo}",
+    "perf.table.medians": "中位数 [95%\u00a0置信区间]",
     "perf.table.tails": "延迟：p50、p90、p95、p99 [95%\u00a0置信区间]",
     "perf.table.rounds": "首轮为异常值的测点，以及替代它计入的轮次",
     "perf.table.memory": "内存峰值",
@@ -1235,7 +1239,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.growth": "承载引擎的进程的增长",
     "perf.memory.metrics": "服务器自报指标",
     "perf.memory.nvidia-smi": "nvidia-smi",
-    "perf.gain.memory": "内存峰值（{source}）",
     "perf.bought": "{candidate} 相对基线：{facts}。",
     "perf.bought.decode": "解码速度为 {ratio}（{where}）",
     "perf.bought.ttft": "首词元延迟为 {ratio}（{where}）",
@@ -1267,6 +1270,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.remark.LATE": (
         "{endpoint}，{context} 词元，负载 {load}：有请求晚发出 {late}，已计入其延迟。"
     ),
+    "perf.remark.RESENT": "{endpoint}：{n} 个请求遇到已关闭的连接，立即重发；计时未中断。",
     "perf.remark.PREFIX_CACHE": "提示有意共享开头：前缀缓存会起作用。",
     "perf.remark.NO_MEMORY": "无法从此处读取 {endpoint} 的内存。",
 }

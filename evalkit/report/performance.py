@@ -38,6 +38,7 @@ def performance_block(words: Words, found: Performance) -> PerformanceBlock:
     tables = (
         _ratios(words, found),
         _medians(words, found),
+        _served(words, found),
         _tails(words, found),
         _rounds(words, found),
         _memory(words, found.arms),
@@ -89,30 +90,36 @@ def _ratios(words: Words, found: Performance) -> Table:
 
 
 def _medians(words: Words, found: Performance) -> Table:
-    priced, aimed = found.price is not None, found.slo is not None
-    keys = ["ttft", "itl", "decode", "prefill", "e2e", "throughput", "requests", "answered"]
-    keys += ["goodput"] if aimed else []
-    keys += ["cost"] if priced else []
+    metrics = ("ttft", "itl", "decode", "prefill", "e2e")
+    rows = tuple(
+        (
+            f"{one_line(name)}: {where(words, point)}",
+            *(estimate(arm.quantiles[metric][0], _WRITE[metric]) for metric in metrics),
+        )
+        for point, name, arm in _arms(found)
+    )
+    columns = (words("perf.col.point"), *(words(f"perf.col.{key}") for key in metrics))
+    return Table(words("perf.table.medians"), columns, rows)
+
+
+def _served(words: Words, found: Performance) -> Table:
+    """What came out of it all, and at what cost."""
+    keys = ["throughput", "requests", "answered"]
+    keys += ["goodput"] if found.slo is not None else []
+    keys += ["cost"] if found.price is not None else []
     rows = []
     for point, name, arm in _arms(found):
-        cells = [
-            *(
-                estimate(arm.quantiles[metric][0], _WRITE[metric])
-                for metric in ("ttft", "itl", "decode", "prefill", "e2e")
-            ),
-            estimate(arm.throughput, rate),
-            rate(arm.requests_per_second.value),
-            _answered(words, arm),
-        ]
-        if aimed:
-            cells.append(_goodput(words, arm))
-        if priced:
-            cells.append(rate(cost_per_million(found.price, arm.throughput.value)))
-        rows.append((f"{one_line(name)}: {where(words, point)}", *cells))
+        cells = {
+            "throughput": estimate(arm.throughput, rate),
+            "requests": rate(arm.requests_per_second.value),
+            "answered": _answered(arm),
+            "goodput": _goodput(words, arm),
+            "cost": rate(cost_per_million(found.price, arm.throughput.value)),
+        }
+        rows.append((f"{one_line(name)}: {where(words, point)}", *(cells[key] for key in keys)))
     columns = (words("perf.col.point"), *(words(f"perf.col.{key}") for key in keys))
-    words_at = (keys.index("answered") + 1,)
-    caption = words("perf.table.medians", slo=_target(words, found.slo))
-    return Table(caption, columns, tuple(rows), words=words_at)
+    caption = words("perf.table.served", slo=_target(words, found.slo))
+    return Table(caption, columns, tuple(rows), words=(3,))
 
 
 def _tails(words: Words, found: Performance) -> Table:
@@ -161,23 +168,25 @@ def _memory(words: Words, arms: Sequence[MeasuredArm]) -> Table:
             one_line(arm.name),
             numbers.size(memory.peak_bytes),
             words.name("perf.memory", one_line(memory.source)),
-            one_line(memory.detail),
+            numbers.count(memory.processes),
         )
         for arm in arms
         for memory in arm.memory
     )
-    keys = ("arm", "peak", "source", "detail")
+    keys = ("arm", "peak", "source", "processes")
     columns = tuple(words(f"perf.col.{key}") for key in keys)
-    return Table(words("perf.table.memory"), columns, rows, words=(2, 3))
+    return Table(words("perf.table.memory"), columns, rows, words=(2,))
 
 
 def _arms(found: Performance) -> Iterator[tuple[Point, str, ArmPoint]]:
+    # Not in the order of the mapping: JSON keeps none.
     for point in found.points:
-        for name, arm in point.arms.items():
-            yield point, name, arm
+        for arm in found.arms:
+            if arm.name in point.arms:
+                yield point, arm.name, point.arms[arm.name]
 
 
-def _answered(words: Words, arm: ArmPoint) -> str:
+def _answered(arm: ArmPoint) -> str:
     text = f"{numbers.count(arm.n_answered)} / {numbers.count(arm.n_requests)}"
     kinds = ", ".join(f"{one_line(kind)} {numbers.count(n)}" for kind, n in arm.failures.items())
     return f"{text} ({kinds})" if kinds else text

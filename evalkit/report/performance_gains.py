@@ -10,7 +10,7 @@ from evalkit.performance import ArmPoint, MeasuredArm, Memory, Performance, Poin
 from evalkit.report import numbers
 from evalkit.report.performance import cost_per_million, where
 from evalkit.report.performance_model import CandidateGains
-from evalkit.report.performance_numbers import Write, duration, estimate, rate, times
+from evalkit.report.performance_numbers import Write, duration, ends_of, estimate, rate, times
 from evalkit.report.pieces import GainRow
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
@@ -79,7 +79,8 @@ def candidate_gains(
             candidate=one_line(result.endpoint),
             facts=words("perf.join").join(facts),
         )
-    return CandidateGains(rows, sentence)
+    note = words("gains.measured", where=where(words, _single(points)))
+    return CandidateGains(rows, note, sentence)
 
 
 def _same(identity: Mapping[str, Any], info: ArmInfo) -> bool:
@@ -110,31 +111,34 @@ def _rows(
     after: MeasuredArm,
 ) -> Iterator[GainRow]:
     single, busiest = _single(points), _busiest(points)
-    chosen: list[tuple[str, Point]] = [("ttft", single), ("decode", single), ("e2e", single)]
+    chosen = [("ttft", single, ""), ("decode", single, ""), ("e2e", single, "")]
     longest = max(points, key=lambda point: point.context)
     if longest.context > single.context:
-        chosen.append(("ttft", longest))
+        told = words("perf.at.context", context=numbers.count(longest.context))
+        chosen.append(("ttft", longest, told))
     if busiest is not None:
-        chosen.append(("throughput", busiest))
-    for metric, point in chosen:
+        told = words("perf.at.level", level=f"{busiest.load.level:g}")
+        chosen.append(("throughput", busiest, told))
+    for metric, point, told in chosen:
         write: Write = rate if metric in ("decode", "throughput") else duration
         old, new = (_figure(point.arms[arm.name], metric) for arm in (before, after))
         if old.value is None and new.value is None:
             continue
         ratio = point.ratios[after.name][metric]
-        label = f"{words(f'perf.metric.{metric}')}, {where(words, point)}"
-        yield GainRow(label, write(old.value), write(new.value), estimate(ratio, times))
+        label = f"{words(f'perf.metric.{metric}')}{told}"
+        change, ends = times(ratio.value), ends_of(ratio, times)
+        yield GainRow(label, write(old.value), write(new.value), change, ends)
     if busiest is not None and found.price is not None:
         costs = [
             cost_per_million(found.price, busiest.arms[arm.name].throughput.value)
             for arm in (before, after)
         ]
-        label = f"{words('perf.col.cost')}, {where(words, busiest)}"
+        label = f"{words('perf.col.cost')}{words('perf.at.level', level=f'{busiest.load.level:g}')}"
         yield GainRow(label, rate(costs[0]), rate(costs[1]), numbers.change(*costs))
     memory = _memories(before, after)
     if memory is not None:
         sizes = [one.peak_bytes for one in memory]
-        label = words("perf.gain.memory", source=words.name("perf.memory", memory[0].source))
+        label = words("perf.col.peak")
         old_size, new_size = map(numbers.size, sizes)
         yield GainRow(label, old_size, new_size, numbers.change(*sizes))
 

@@ -12,11 +12,12 @@ class CandidateGains:
     """What one candidate buys, as measured.
 
     Attributes:
-        rows: For the first screen.
+        rows: For the first screen; `note` says how they were measured.
         sentence: For the recommendation; empty when nothing was measured of it.
     """
 
     rows: tuple[GainRow, ...]
+    note: str
     sentence: str
 
 

@@ -39,5 +39,9 @@ def significant(value: float) -> str:
 
 def estimate(found: Estimate, write: Write) -> str:
     """Write a figure with its interval, as far as there is one."""
-    ends = interval(write(found.low), write(found.high))
-    return f"{write(found.value)} {ends}".strip()
+    return f"{write(found.value)} {ends_of(found, write)}".strip()
+
+
+def ends_of(found: Estimate, write: Write) -> str:
+    """Write an interval; nothing where neither end is known."""
+    return interval(write(found.low).rstrip("×"), write(found.high).rstrip("×"))

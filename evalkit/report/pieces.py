@@ -123,6 +123,7 @@ class GainRow:
     baseline: str
     candidate: str
     change: str
+    interval: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,6 +33,8 @@ def _of_arm(name: str, arms: Sequence[ArmPoint], output_tokens: int) -> Iterator
     elif min(tokens) < _SHORT * output_tokens:
         values = {"endpoint": name, "tokens": f"{min(tokens):g}", "asked": str(output_tokens)}
         yield Remark("SHORT_ANSWERS", values)
+    if resent := sum(arm.resent for arm in arms):
+        yield Remark("RESENT", {"endpoint": name, "n": str(resent)})
     if all(arm.quantiles["ttft"][0].value is None for arm in answered):
         yield Remark("NOT_STREAMED", {"endpoint": name})
 

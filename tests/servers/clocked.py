@@ -1,7 +1,7 @@
 """A streaming server that keeps to a clock and writes down what it really did.
 
-It runs in a thread with an event loop of its own. Times are of `time.perf_counter`, which the
-client shares, so that a figure can be held against the truth of this very request.
+Times are of `time.perf_counter`, which the client shares, so that a figure can be held against
+the truth of this very request.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ import asyncio
 import re
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from typing import Self
 
@@ -51,20 +52,23 @@ class Seen:
     prompt: str
     prompt_tokens: int
     max_tokens: int
+    measured: bool
     writes: list[float] = field(default_factory=list)
     done: float = 0.0
 
 
 class ClockedServer:
-    """Serves one model; `pace` may be replaced between requests."""
+    """Serves one model, in the event loop that it is entered in.
+
+    Client and server then take turns on one thread: what delays one delays the other, so that
+    a busy machine does not come between a figure and its truth.
+    """
 
     def __init__(self, pace: Pace, plan: Callable[[int, Pace], Pace] | None = None) -> None:
         self.pace = pace
         self.seen: list[Seen] = []
         self._plan = plan or (lambda number, pace: pace)
-        self._loop = asyncio.new_event_loop()
-        self._ready = threading.Event()
-        self._thread = threading.Thread(target=self._serve, daemon=True)
+        self._tasks: set[asyncio.Task[None]] = set()
         self._port = 0
 
     @property
@@ -74,40 +78,25 @@ class ClockedServer:
 
     @property
     def streamed(self) -> list[Seen]:
-        """The requests that asked for more than one token."""
-        return [one for one in self.seen if one.max_tokens > 8]
+        """The requests of rounds and warm-ups: streams of more than a token."""
+        return [one for one in self.seen if one.measured]
 
-    def __enter__(self) -> Self:
-        self._thread.start()
-        assert self._ready.wait(10)
+    async def __aenter__(self) -> Self:
+        self._lock = asyncio.Lock()
+        self._server = await asyncio.start_server(self._connected, "127.0.0.1", 0)
+        self._port = self._server.sockets[0].getsockname()[1]
         return self
 
-    def __exit__(self, *_: object) -> None:
-        self._loop.call_soon_threadsafe(self._stop.set)
-        self._thread.join(10)
-
-    def _serve(self) -> None:
-        self._loop.run_until_complete(self._run())
-        self._loop.close()
-
-    async def _run(self) -> None:
-        self._stop = asyncio.Event()
-        self._lock = asyncio.Lock()
-        tasks: set[asyncio.Task[None]] = set()
-
-        def connected(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-            task = asyncio.ensure_future(self._connection(reader, writer))
-            tasks.add(task)
-            task.add_done_callback(tasks.discard)
-
-        server = await asyncio.start_server(connected, "127.0.0.1", 0)
-        self._port = server.sockets[0].getsockname()[1]
-        self._ready.set()
-        await self._stop.wait()
-        server.close()
-        for task in list(tasks):
+    async def __aexit__(self, *_: object) -> None:
+        self._server.close()
+        for task in list(self._tasks):
             task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+
+    def _connected(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        task = asyncio.ensure_future(self._connection(reader, writer))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
 
     async def _connection(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         try:
@@ -138,13 +127,12 @@ class ClockedServer:
     ) -> None:
         prompt = str(asked["messages"][0]["content"])  # type: ignore[index]
         limit = int(str(asked["max_tokens"]))
-        seen = Seen(arrived, prompt, len(prompt.split()) + 9, limit)
+        measured = bool(asked.get("stream")) and limit > 1
+        seen = Seen(arrived, prompt, len(prompt.split()) + 9, limit, measured)
         self.seen.append(seen)
-        pace = (
-            self._plan(len(self.streamed) - 1, self.pace)
-            if limit > 8
-            else replace(self.pace, first=0)
-        )
+        pace = replace(self.pace, first=0.0)
+        if measured:
+            pace = self._plan(len(self.streamed) - 1, self.pace)
         if pace.status != 200:
             writer.write(_whole(pace.status, {"error": {"message": "no"}}))
         elif not asked.get("stream"):
@@ -192,3 +180,29 @@ def _whole(status: int, body: object) -> bytes:
     data = orjson.dumps(body)
     head = b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     return head % (status, len(data)) + data
+
+
+@contextmanager
+def in_thread(*servers: ClockedServer) -> Iterator[None]:
+    """Serve beside the caller, who blocks: the command line, say."""
+    loop, ready, stop = asyncio.new_event_loop(), threading.Event(), asyncio.Event()
+
+    async def serve() -> None:
+        async with AsyncExitStack() as stack:
+            for server in servers:
+                await stack.enter_async_context(server)
+            ready.set()
+            await stop.wait()
+
+    def work() -> None:
+        loop.run_until_complete(serve())
+        loop.close()
+
+    thread = threading.Thread(target=work, daemon=True)
+    thread.start()
+    assert ready.wait(10)
+    try:
+        yield
+    finally:
+        loop.call_soon_threadsafe(stop.set)
+        thread.join(10)

@@ -95,7 +95,9 @@ TEMPLATE = """\
         <tbody>
         {% for row in block.gains %}
           <tr><th scope="row">{{ row.label }}</th><td>{{ row.baseline }}</td>
-            <td>{{ row.candidate }}</td><td>{{ row.change }}</td></tr>
+            <td>{{ row.candidate }}</td><td>{{ row.change }}
+            {%- if row.interval %} <span class="interval">{{ row.interval }}</span>{% endif %}
+            </td></tr>
         {% endfor %}
         </tbody>
       </table>

@@ -1,0 +1,257 @@
+"""A probe against servers that keep to a clock: each figure is what really happened."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable
+from contextlib import AsyncExitStack
+from statistics import median
+
+import pytest
+
+from evalkit.config import check_config
+from evalkit.performance import LATENCIES, ArmPoint, Performance, Slo
+from evalkit.probe.plan import ProbePlan
+from evalkit.stages.arms import resolve_arms
+from evalkit.stages.measuring import measure_arms
+from tests.servers.clocked import ClockedServer, Pace, Seen
+
+TOKENS = 24
+PROMPT = 200
+
+
+def measured(plan: ProbePlan, *servers: ClockedServer) -> Performance:
+    async def measure() -> Performance:
+        async with AsyncExitStack() as stack:
+            for server in servers:
+                await stack.enter_async_context(server)
+            config = check_config({}, where="a test")
+            arms = resolve_arms([server.target for server in servers], config)
+            return await measure_arms(arms, plan, config, lambda text: None, asyncio.Event())
+
+    return asyncio.run(measure())
+
+
+def near(value: float | None, truth: float) -> bool:
+    """Within 2% or a millisecond of what the server itself wrote down."""
+    return value is not None and abs(value - truth) <= max(0.02 * truth, 0.001)
+
+
+def truth(seen: Seen) -> dict[str, float]:
+    first, last, tokens = seen.writes[0], seen.writes[-1], seen.max_tokens
+    parts = len(seen.writes)
+    span = (last - first) / (parts - 1) / (tokens / parts)
+    return {"ttft": first - seen.arrived, "e2e": seen.done - seen.arrived, "tpot": span}
+
+
+def counted(server: ClockedServer, arm: ArmPoint) -> list[Seen]:
+    """What the server did in the rounds that count: the last ones that it saw."""
+    return server.streamed[-arm.n_requests :]
+
+
+@pytest.fixture(scope="module")
+def pair() -> tuple[ClockedServer, ClockedServer, Performance]:
+    slow = Pace(first=0.06, a_token=0.0002, gap=0.012, context=PROMPT + TOKENS)
+    plan = ProbePlan(
+        contexts=(PROMPT, 4096),
+        concurrency=(2,),
+        output_tokens=TOKENS,
+        repeats=5,
+        requests=1,
+        slo=Slo(ttft=0.08, itl=0.1),
+        price=3.6,
+    )
+    # The second sends four tokens in each part, which only the server's own count tells.
+    a, b = ClockedServer(slow), ClockedServer(Pace(first=0.05, gap=0.02, part=4))
+    return a, b, measured(plan, a, b)
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_latencies_and_rates_are_what_the_server_did(
+    place: int, pair: tuple[ClockedServer, ClockedServer, Performance]
+) -> None:
+    found = pair[2]
+    (point,) = found.points
+    arm = point.arms[found.arms[place].name]
+    server = pair[place]
+    seen = counted(server, arm)
+    assert arm.n_answered == arm.n_requests == len(seen) == 10
+    for metric in ("ttft", "e2e", "tpot"):
+        expected = median(truth(one)[metric] for one in seen)
+        assert near(arm.quantiles[metric][0].value, expected), metric
+    span = median(truth(one)["tpot"] for one in seen)
+    decode, prefill = arm.quantiles["decode"][0].value, arm.quantiles["prefill"][0].value
+    assert decode == pytest.approx(1 / span, rel=0.02)
+    assert prefill == pytest.approx(median(PROMPT / truth(s)["ttft"] for s in seen), rel=0.04)
+    gaps = [
+        (late - early) / server.pace.part
+        for one in seen
+        for early, late in zip(one.writes, one.writes[1:], strict=False)
+    ]
+    assert near(arm.quantiles["itl"][0].value, median(gaps))
+
+
+def test_throughput_is_tokens_over_the_time_of_a_round(
+    pair: tuple[ClockedServer, ClockedServer, Performance],
+) -> None:
+    found = pair[2]
+    (point,) = found.points
+    for place, measured_arm in enumerate(found.arms):
+        arm = point.arms[measured_arm.name]
+        seen = counted(pair[place], arm)
+        rounds = [seen[start : start + 2] for start in range(0, len(seen), 2)]
+        walls = [max(s.done for s in two) - min(s.arrived for s in two) for two in rounds]
+        expected = median(2 * TOKENS / wall for wall in walls)
+        assert arm.throughput.value == pytest.approx(expected, rel=0.03)
+        requests = arm.requests_per_second.value
+        assert requests == pytest.approx(expected / TOKENS, rel=0.03)
+
+
+def test_ratios_are_paired_and_bracket_the_truth(
+    pair: tuple[ClockedServer, ClockedServer, Performance],
+) -> None:
+    a, b, found = pair
+    (point,) = found.points
+    names = [arm.name for arm in found.arms]
+    ratios = point.ratios[names[1]]
+    for metric in ("ttft", "e2e", "tpot"):
+        one, other = (
+            median(truth(s)[metric] for s in counted(server, point.arms[name]))
+            for server, name in ((a, names[0]), (b, names[1]))
+        )
+        ratio = ratios[metric]
+        assert ratio.value == pytest.approx(other / one, rel=0.03)
+        assert ratio.low is not None
+        assert ratio.high is not None
+        assert ratio.value is not None
+        assert ratio.low <= ratio.value <= ratio.high
+
+
+def test_lengths_are_exact_and_every_prompt_begins_differently(
+    pair: tuple[ClockedServer, ClockedServer, Performance],
+) -> None:
+    a, b, found = pair
+    (point,) = found.points
+    assert all(arm.prompt_tokens == (PROMPT, PROMPT) for arm in point.arms.values())
+    assert all(arm.completion_tokens == TOKENS for arm in point.arms.values())
+    assert (point.asked, point.context) == (PROMPT, PROMPT)
+    beginnings = {one.prompt[:60] for one in a.streamed}
+    assert len(beginnings) == len(a.streamed)
+    # The arms are asked the same, and 4,096 tokens cannot be held.
+    ours = {s.prompt for s in counted(a, point.arms[found.arms[0].name])}
+    assert ours == {s.prompt for s in counted(b, point.arms[found.arms[1].name])}
+    assert "LEFT_OUT" in {remark.code for remark in found.remarks}
+
+
+def test_goodput_counts_what_keeps_the_target(
+    pair: tuple[ClockedServer, ClockedServer, Performance],
+) -> None:
+    found = pair[2]
+    (point,) = found.points
+    shares = [point.arms[arm.name].goodput for arm in found.arms]
+    assert [share.share.value for share in shares if share is not None] == [0.0, 1.0]
+
+
+def test_arms_take_turns_and_the_first_changes(
+    pair: tuple[ClockedServer, ClockedServer, Performance],
+) -> None:
+    a, b, found = pair
+    (point,) = found.points
+    names = [arm.name for arm in found.arms]
+    starts = sorted(
+        (one.arrived, place)
+        for place, (server, name) in enumerate(zip((a, b), names, strict=True))
+        for one in counted(server, point.arms[name])[::2]
+    )
+    assert [place for _, place in starts] == [0, 1, 1, 0, 0, 1, 1, 0, 0, 1]
+
+
+def test_open_loop_counts_from_when_a_request_was_due() -> None:
+    """One at a time, 80 ms each, asked for 25 times a second: most of the time is waiting."""
+    pace = Pace(first=0.04, gap=0.004, one_at_a_time=True)
+    plan = ProbePlan(
+        contexts=(64,), concurrency=(1,), rates=(25.0,), output_tokens=10, repeats=5, requests=1
+    )
+    server = ClockedServer(pace)
+    found = measured(plan, server)
+    closed, opened = (point.arms[found.arms[0].name] for point in found.points)
+    seen = counted(server, opened)
+    alone, queued = closed.quantiles["e2e"][0].value, opened.quantiles["e2e"][0].value
+    assert alone is not None
+    assert queued is not None
+    # Ten requests come in 0.4 s and take 0.8 s: the median waits for some four others.
+    assert queued > 2 * alone
+    assert near(queued, median(one.done - one.arrived for one in seen))
+    assert opened.n_answered == 50
+
+
+def test_a_slow_first_round_is_measured_again_and_both_are_told() -> None:
+    """The known case: 13.8 tokens a second at first, 24.5 when measured again."""
+    warm = 2
+
+    def plan_of(number: int, pace: Pace) -> Pace:
+        return Pace(first=pace.first, gap=0.0725 if number == warm else 0.0408)
+
+    plan = ProbePlan(contexts=(64,), concurrency=(1,), output_tokens=10, repeats=5, requests=1)
+    server = ClockedServer(Pace(first=0.02), plan_of)
+    found = measured(plan, server)
+    (arm,) = found.points[0].arms.values()
+    assert len(arm.warm_up) == warm
+    assert arm.odd_first
+    first, again = (next(r for r in arm.repeats if r.replaced), arm.repeats[-1])
+    assert again.again
+    assert again.number == first.number == 0
+    assert first.medians["decode"] == pytest.approx(13.8, rel=0.03)
+    assert again.medians["decode"] == pytest.approx(24.5, rel=0.03)
+    assert arm.quantiles["decode"][0].value == pytest.approx(24.5, rel=0.03)
+    assert arm.n_requests == 5
+    (remark,) = [r for r in found.remarks if r.code == "MEASURED_AGAIN"]
+    assert remark.values["first"].startswith("13.")
+    assert remark.values["again"].startswith("24.")
+
+
+def _fails(number: int, pace: Pace) -> Pace:
+    return Pace(first=pace.first, gap=pace.gap, status=503 if number % 3 == 2 else 200)
+
+
+def _silent(number: int, pace: Pace) -> Pace:
+    return Pace(status=500)
+
+
+@pytest.mark.parametrize(("plan_of", "answered"), [(_fails, True), (_silent, False)])
+def test_failures_are_counted_by_kind_and_never_become_times(
+    plan_of: Callable[[int, Pace], Pace], answered: bool
+) -> None:
+    plan = ProbePlan(
+        contexts=(64,),
+        concurrency=(3,),
+        output_tokens=10,
+        repeats=5,
+        requests=1,
+        slo=Slo(ttft=9.0),
+    )
+    server = ClockedServer(Pace(first=0.01, gap=0.001), plan_of)
+    found = measured(plan, server)
+    (arm,) = found.points[0].arms.values()
+    assert set(arm.failures) == {"ServerError"}
+    assert arm.n_answered + arm.failures["ServerError"] == arm.n_requests
+    assert (arm.n_answered > 0) is answered
+    if answered:
+        assert arm.n_answered == 10
+        assert arm.goodput is not None
+        assert arm.goodput.share.value == pytest.approx(2 / 3)
+    else:
+        assert all(arm.quantiles[metric][0].value is None for metric in LATENCIES)
+        assert "NO_ANSWER" in {remark.code for remark in found.remarks}
+
+
+def test_without_usage_there_are_no_rates() -> None:
+    plan = ProbePlan(contexts=(64,), concurrency=(1,), output_tokens=10, repeats=5, requests=1)
+    server = ClockedServer(Pace(first=0.01, gap=0.001, usage=False))
+    found = measured(plan, server)
+    (arm,) = found.points[0].arms.values()
+    assert arm.n_answered == 5
+    assert arm.throughput.value is None
+    assert arm.quantiles["decode"][0].value is None
+    assert arm.quantiles["ttft"][0].value is not None
+    assert "NO_USAGE" in {remark.code for remark in found.remarks}
