@@ -1238,7 +1238,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.processes": "服务器进程的常驻内存",
     "perf.memory.growth": "承载引擎的进程的增长",
     "perf.memory.metrics": "服务器自报指标",
-    "perf.memory.nvidia-smi": "nvidia-smi",
+    "perf.memory.nvidia-smi": "nvidia-smi 读数",
     "perf.bought": "{candidate} 相对基线：{facts}。",
     "perf.bought.decode": "解码速度为 {ratio}（{where}）",
     "perf.bought.ttft": "首词元延迟为 {ratio}（{where}）",
