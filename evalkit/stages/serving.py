@@ -12,12 +12,12 @@ from evalkit.errors import UsageError
 from evalkit.report.explorer_block import explorer_block
 from evalkit.report.html import page_parts
 from evalkit.report.store import load_comparison
-from evalkit.report.view import build_view
 from evalkit.report.words import Words
 from evalkit.stages.embedding import Embedding, embedded_pairs
 from evalkit.stages.rejudging import Evidence, load_evidence
 from evalkit.stages.reviewing import completed_mark, reviewed
 from evalkit.stages.viewing import Viewed, ViewServer
+from evalkit.stages.writing import view_of
 
 
 def open_server(folder: Path, port: int, *, lang: str, embedding: Embedding) -> ViewServer:
@@ -72,6 +72,7 @@ class _Page:
             words = self._words
             embedded = embedded_pairs(self._folder, comparison, words, self._embedding)
             view = replace(
-                build_view(comparison, words.lang), explorer=explorer_block(words, embedded)
+                view_of(self._folder, comparison, words.lang),
+                explorer=explorer_block(words, embedded),
             )
             return b"".join(page_parts(view, embedded, words.group("marking.")))
