@@ -3,19 +3,26 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Mapping
 from contextlib import AsyncExitStack
+from dataclasses import dataclass
 from statistics import median
+from typing import Any, TypeVar
 
 import pytest
 
 from evalkit.config import check_config
-from evalkit.performance import LATENCIES, ArmPoint, Performance, Slo
+from evalkit.endpoints.base import TimedReply
+from evalkit.performance import LATENCIES, ArmPoint, Load, Performance, Slo
+from evalkit.probe.load import Asking, arrivals, run_round
 from evalkit.probe.plan import ProbePlan
 from evalkit.stages.arms import resolve_arms
 from evalkit.stages.measuring import measure_arms
+from evalkit.types import Message, Reply, Sampling, Timing, Usage
 from tests.servers.clocked import ClockedServer, Pace, Seen
 
+T = TypeVar("T")
 TOKENS = 24
 PROMPT = 200
 
@@ -44,13 +51,26 @@ def truth(seen: Seen) -> dict[str, float]:
     return {"ttft": first - seen.arrived, "e2e": seen.done - seen.arrived, "tpot": span}
 
 
+@dataclass(frozen=True)
+class Pair:
+    servers: tuple[ClockedServer, ClockedServer]
+    found: Performance
+
+    def arm(self, place: int) -> ArmPoint:
+        (point,) = self.found.points
+        return point.arms[self.found.arms[place].name]
+
+    def counted(self, place: int) -> list[Seen]:
+        return counted(self.servers[place], self.arm(place))
+
+
 def counted(server: ClockedServer, arm: ArmPoint) -> list[Seen]:
     """What the server did in the rounds that count: the last ones that it saw."""
     return server.streamed[-arm.n_requests :]
 
 
 @pytest.fixture(scope="module")
-def pair() -> tuple[ClockedServer, ClockedServer, Performance]:
+def pair() -> Pair:
     slow = Pace(first=0.06, a_token=0.0002, gap=0.012, context=PROMPT + TOKENS)
     plan = ProbePlan(
         contexts=(PROMPT, 4096),
@@ -61,19 +81,37 @@ def pair() -> tuple[ClockedServer, ClockedServer, Performance]:
         slo=Slo(ttft=0.08, itl=0.1),
         price=3.6,
     )
-    # The second sends four tokens in each part, which only the server's own count tells.
-    a, b = ClockedServer(slow), ClockedServer(Pace(first=0.05, gap=0.02, part=4))
-    return a, b, measured(plan, a, b)
+
+    def measure() -> Pair:
+        # The second sends four tokens in each part, which only the server's own count tells.
+        a, b = ClockedServer(slow), ClockedServer(Pace(first=0.05, gap=0.02, part=4))
+        return Pair((a, b), measured(plan, a, b))
+
+    return quiet(measure, lambda pair: all(_as_it_was(pair, place) for place in (0, 1)))
+
+
+def quiet(measure: Callable[[], T], as_it_was: Callable[[T], bool]) -> T:
+    """Measure again where a busy machine came between: a figure that is wrong stays wrong."""
+    for _ in range(3):
+        found = measure()
+        if as_it_was(found):
+            break
+    return found
+
+
+def _as_it_was(pair: Pair, place: int) -> bool:
+    arm, seen = pair.arm(place), pair.counted(place)
+    medians = (median(truth(one)[metric] for one in seen) for metric in ("ttft", "e2e", "tpot"))
+    told = (arm.quantiles[metric][0].value for metric in ("ttft", "e2e", "tpot"))
+    return all(near(value, one) for value, one in zip(told, medians, strict=True))
 
 
 @pytest.mark.parametrize("place", [0, 1])
-def test_latencies_and_rates_are_what_the_server_did(
-    place: int, pair: tuple[ClockedServer, ClockedServer, Performance]
-) -> None:
-    found = pair[2]
+def test_latencies_and_rates_are_what_the_server_did(place: int, pair: Pair) -> None:
+    found = pair.found
     (point,) = found.points
     arm = point.arms[found.arms[place].name]
-    server = pair[place]
+    server = pair.servers[place]
     seen = counted(server, arm)
     assert arm.n_answered == arm.n_requests == len(seen) == 10
     for metric in ("ttft", "e2e", "tpot"):
@@ -91,14 +129,12 @@ def test_latencies_and_rates_are_what_the_server_did(
     assert near(arm.quantiles["itl"][0].value, median(gaps))
 
 
-def test_throughput_is_tokens_over_the_time_of_a_round(
-    pair: tuple[ClockedServer, ClockedServer, Performance],
-) -> None:
-    found = pair[2]
+def test_throughput_is_tokens_over_the_time_of_a_round(pair: Pair) -> None:
+    found = pair.found
     (point,) = found.points
     for place, measured_arm in enumerate(found.arms):
         arm = point.arms[measured_arm.name]
-        seen = counted(pair[place], arm)
+        seen = pair.counted(place)
         rounds = [seen[start : start + 2] for start in range(0, len(seen), 2)]
         walls = [max(s.done for s in two) - min(s.arrived for s in two) for two in rounds]
         expected = median(2 * TOKENS / wall for wall in walls)
@@ -107,10 +143,8 @@ def test_throughput_is_tokens_over_the_time_of_a_round(
         assert requests == pytest.approx(expected / TOKENS, rel=0.03)
 
 
-def test_ratios_are_paired_and_bracket_the_truth(
-    pair: tuple[ClockedServer, ClockedServer, Performance],
-) -> None:
-    a, b, found = pair
+def test_ratios_are_paired_and_bracket_the_truth(pair: Pair) -> None:
+    (a, b), found = pair.servers, pair.found
     (point,) = found.points
     names = [arm.name for arm in found.arms]
     ratios = point.ratios[names[1]]
@@ -127,10 +161,8 @@ def test_ratios_are_paired_and_bracket_the_truth(
         assert ratio.low <= ratio.value <= ratio.high
 
 
-def test_lengths_are_exact_and_every_prompt_begins_differently(
-    pair: tuple[ClockedServer, ClockedServer, Performance],
-) -> None:
-    a, b, found = pair
+def test_lengths_are_exact_and_every_prompt_begins_differently(pair: Pair) -> None:
+    (a, b), found = pair.servers, pair.found
     (point,) = found.points
     assert all(arm.prompt_tokens == (PROMPT, PROMPT) for arm in point.arms.values())
     assert all(arm.completion_tokens == TOKENS for arm in point.arms.values())
@@ -143,19 +175,15 @@ def test_lengths_are_exact_and_every_prompt_begins_differently(
     assert "LEFT_OUT" in {remark.code for remark in found.remarks}
 
 
-def test_goodput_counts_what_keeps_the_target(
-    pair: tuple[ClockedServer, ClockedServer, Performance],
-) -> None:
-    found = pair[2]
+def test_goodput_counts_what_keeps_the_target(pair: Pair) -> None:
+    found = pair.found
     (point,) = found.points
     shares = [point.arms[arm.name].goodput for arm in found.arms]
     assert [share.share.value for share in shares if share is not None] == [0.0, 1.0]
 
 
-def test_arms_take_turns_and_the_first_changes(
-    pair: tuple[ClockedServer, ClockedServer, Performance],
-) -> None:
-    a, b, found = pair
+def test_arms_take_turns_and_the_first_changes(pair: Pair) -> None:
+    (a, b), found = pair.servers, pair.found
     (point,) = found.points
     names = [arm.name for arm in found.arms]
     starts = sorted(
@@ -172,16 +200,24 @@ def test_open_loop_counts_from_when_a_request_was_due() -> None:
     plan = ProbePlan(
         contexts=(64,), concurrency=(1,), rates=(25.0,), output_tokens=10, repeats=5, requests=1
     )
-    server = ClockedServer(pace)
-    found = measured(plan, server)
-    closed, opened = (point.arms[found.arms[0].name] for point in found.points)
-    seen = counted(server, opened)
+
+    def measure() -> tuple[ArmPoint, ArmPoint, float]:
+        server = ClockedServer(pace)
+        found = measured(plan, server)
+        closed, opened = (point.arms[found.arms[0].name] for point in found.points)
+        seen = counted(server, opened)
+        return closed, opened, median(one.done - one.arrived for one in seen)
+
+    def as_it_was(made: tuple[ArmPoint, ArmPoint, float]) -> bool:
+        return near(made[1].quantiles["e2e"][0].value, made[2])
+
+    closed, opened, expected = quiet(measure, as_it_was)
     alone, queued = closed.quantiles["e2e"][0].value, opened.quantiles["e2e"][0].value
     assert alone is not None
     assert queued is not None
     # Ten requests come in 0.4 s and take 0.8 s: the median waits for some four others.
     assert queued > 2 * alone
-    assert near(queued, median(one.done - one.arrived for one in seen))
+    assert near(queued, expected)
     assert opened.n_answered == 50
 
 
@@ -255,3 +291,34 @@ def test_without_usage_there_are_no_rates() -> None:
     assert arm.quantiles["decode"][0].value is None
     assert arm.quantiles["ttft"][0].value is not None
     assert "NO_USAGE" in {remark.code for remark in found.remarks}
+
+
+class Blocking:
+    """Answers at once, but its first request keeps the whole client from sending others."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+
+    async def send_timed(
+        self, messages: tuple[Message, ...], sampling: Sampling, extra: Mapping[str, Any]
+    ) -> TimedReply:
+        self.asked += 1
+        if self.asked == 1:
+            time.sleep(0.3)  # noqa: ASYNC251 - the very fault
+        now = time.perf_counter()
+        reply = Reply("a", None, "stop", Usage(1, 2), Timing(0.0, 0.0))
+        return TimedReply(reply, (now,), now)
+
+
+def test_what_a_stall_holds_up_is_in_the_latency() -> None:
+    """Coordinated omission: requests that could not leave have waited all the same."""
+    asking = Asking(Blocking(), Sampling(max_tokens=2), {})
+    load = Load("open", 100.0)
+    got = asyncio.run(run_round(asking, load, 20, lambda place: (), "seed"))
+    due = [got.began + 0.003 + late for late in arrivals(100.0, 20, "seed")]
+    assert [shot.due for shot in got.shots] == pytest.approx(due)
+    held = [shot for shot in got.shots if shot.due < got.shots[0].ended]
+    assert len(held) > 15
+    for shot in held:
+        assert shot.ttft is not None
+        assert shot.ttft >= got.shots[0].ended - shot.due
