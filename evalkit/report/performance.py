@@ -26,8 +26,10 @@ _RATIOS = ("ttft", "tpot", "e2e", "decode", "prefill", "throughput")
 _HOUR, _MILLION = 3600.0, 1e6
 
 
-def performance_block(words: Words, found: Performance) -> PerformanceBlock:
-    """Return a probe's result as sentences and tables."""
+def performance_block(
+    words: Words, found: Performance, first: Table | None = None
+) -> PerformanceBlock:
+    """Return a probe's result as sentences and tables; `first` leads them."""
     settings = found.settings
     lead = words(
         "perf.lead",
@@ -44,7 +46,8 @@ def performance_block(words: Words, found: Performance) -> PerformanceBlock:
         _memory(words, found.arms),
     )
     remarks = dict.fromkeys(_remark(words, remark) for remark in found.remarks)
-    return PerformanceBlock(lead, tuple(t for t in tables if t.rows), tuple(remarks))
+    shown = (table for table in (first, *tables) if table is not None and table.rows)
+    return PerformanceBlock(lead, tuple(shown), tuple(remarks))
 
 
 def _remark(words: Words, remark: Remark) -> str:
@@ -61,6 +64,18 @@ def where(words: Words, point: Point) -> str:
     """Name a point: `1,024 tokens, 2 in flight`."""
     context = numbers.count(point.context)
     return words(f"perf.where.{point.load.mode}", context=context, level=f"{point.load.level:g}")
+
+
+def single(points: Sequence[Point]) -> Point:
+    """Return the lightest load at the shortest context."""
+    closed = [point for point in points if point.load.mode == "closed"]
+    return min(closed or points, key=lambda point: (point.context, point.load.level))
+
+
+def busiest(points: Sequence[Point]) -> Point | None:
+    """Return the point with the most requests in flight, where that is more than one."""
+    closed = [p for p in points if p.load.mode == "closed" and p.load.level > 1]
+    return max(closed, key=lambda point: (point.load.level, -point.context), default=None)
 
 
 def cost_per_million(price: float | None, throughput: float | None) -> float | None:

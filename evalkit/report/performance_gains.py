@@ -8,7 +8,7 @@ from typing import Any
 from evalkit.estimates import Estimate
 from evalkit.performance import ArmPoint, MeasuredArm, Memory, Performance, Point
 from evalkit.report import numbers
-from evalkit.report.performance import cost_per_million, where
+from evalkit.report.performance import busiest, cost_per_million, single, where
 from evalkit.report.performance_model import CandidateGains
 from evalkit.report.performance_numbers import Write, duration, ends_of, estimate, rate, times
 from evalkit.report.pieces import GainRow
@@ -79,7 +79,7 @@ def candidate_gains(
             candidate=one_line(result.endpoint),
             facts=words("perf.join").join(facts),
         )
-    note = words("gains.measured", where=where(words, _single(points)))
+    note = words("gains.measured", where=where(words, single(points)))
     return CandidateGains(rows, note, sentence)
 
 
@@ -91,18 +91,6 @@ def _same(identity: Mapping[str, Any], info: ArmInfo) -> bool:
     )
 
 
-def _single(points: Sequence[Point]) -> Point:
-    """The lightest load at the shortest context."""
-    closed = [point for point in points if point.load.mode == "closed"]
-    return min(closed or points, key=lambda point: (point.context, point.load.level))
-
-
-def _busiest(points: Sequence[Point]) -> Point | None:
-    """The most requests in flight, where that is more than one."""
-    closed = [p for p in points if p.load.mode == "closed" and p.load.level > 1]
-    return max(closed, key=lambda point: (point.load.level, -point.context), default=None)
-
-
 def _rows(
     words: Words,
     found: Performance,
@@ -110,15 +98,15 @@ def _rows(
     before: MeasuredArm,
     after: MeasuredArm,
 ) -> Iterator[GainRow]:
-    single, busiest = _single(points), _busiest(points)
-    chosen = [("ttft", single, ""), ("decode", single, ""), ("e2e", single, "")]
+    lone, full = single(points), busiest(points)
+    chosen = [("ttft", lone, ""), ("decode", lone, ""), ("e2e", lone, "")]
     longest = max(points, key=lambda point: point.context)
-    if longest.context > single.context:
+    if longest.context > lone.context:
         told = words("perf.at.context", context=numbers.count(longest.context))
         chosen.append(("ttft", longest, told))
-    if busiest is not None:
-        told = words("perf.at.level", level=f"{busiest.load.level:g}")
-        chosen.append(("throughput", busiest, told))
+    if full is not None:
+        told = words("perf.at.level", level=f"{full.load.level:g}")
+        chosen.append(("throughput", full, told))
     for metric, point, told in chosen:
         write: Write = rate if metric in ("decode", "throughput") else duration
         old, new = (_figure(point.arms[arm.name], metric) for arm in (before, after))
@@ -128,12 +116,12 @@ def _rows(
         label = f"{words(f'perf.metric.{metric}')}{told}"
         change, ends = times(ratio.value), ends_of(ratio, times)
         yield GainRow(label, write(old.value), write(new.value), change, ends)
-    if busiest is not None and found.price is not None:
+    if full is not None and found.price is not None:
         costs = [
-            cost_per_million(found.price, busiest.arms[arm.name].throughput.value)
+            cost_per_million(found.price, full.arms[arm.name].throughput.value)
             for arm in (before, after)
         ]
-        label = f"{words('perf.col.cost')}{words('perf.at.level', level=f'{busiest.load.level:g}')}"
+        label = f"{words('perf.col.cost')}{words('perf.at.level', level=f'{full.load.level:g}')}"
         yield GainRow(label, rate(costs[0]), rate(costs[1]), numbers.change(*costs))
     memory = _memories(before, after)
     if memory is not None:
@@ -148,10 +136,10 @@ def _figure(arm: ArmPoint, metric: str) -> Estimate:
 
 
 def _facts(words: Words, points: Sequence[Point], candidate: str) -> Iterator[str]:
-    single, busiest = _single(points), _busiest(points)
-    chosen = [("decode", single), ("ttft", single)]
-    if busiest is not None:
-        chosen.append(("throughput", busiest))
+    lone, full = single(points), busiest(points)
+    chosen = [("decode", lone), ("ttft", lone)]
+    if full is not None:
+        chosen.append(("throughput", full))
     for metric, point in chosen:
         ratio = point.ratios[candidate][metric]
         if ratio.value is None:

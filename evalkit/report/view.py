@@ -17,12 +17,14 @@ from evalkit.report.facts import detail
 from evalkit.report.flat import HASH_LENGTH, date, flat, identity_value, iso, value_text
 from evalkit.report.judge import judge_facts
 from evalkit.report.model import ArmCard, CandidateBlock, Table, View
+from evalkit.report.pareto import pareto_table
 from evalkit.report.performance import performance_block
 from evalkit.report.performance_gains import other_builds
+from evalkit.report.performance_model import PerformanceBlock
 from evalkit.report.release import release_block
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
-from evalkit.results import ArmInfo, Comparison
+from evalkit.results import ArmInfo, Comparison, VerdictState
 from evalkit.types import Sampling
 
 _METHODS: Final = (
@@ -122,9 +124,17 @@ def build_view(
         policy_hash=one_line(comparison.policy_hash),
         redacted=words("redacted") if comparison.redacted else "",
         release=release_block(words, comparison.against),
-        performance=None if performance is None else performance_block(words, performance),
+        performance=_performance(words, comparison, performance),
         ui=words.ui(),
     )
+
+
+def _performance(
+    words: Words, comparison: Comparison, found: Performance | None
+) -> PerformanceBlock | None:
+    if found is None:
+        return None
+    return performance_block(words, found, pareto_table(words, comparison, found))
 
 
 def _advice(words: Words, comparison: Comparison, blocks: Sequence[CandidateBlock]) -> str:
@@ -133,7 +143,7 @@ def _advice(words: Words, comparison: Comparison, blocks: Sequence[CandidateBloc
     wanted = comparison.recommendation.endpoint
     chosen = [b for b, r in zip(blocks, comparison.results, strict=True) if r.endpoint == wanted]
     for block in chosen or (blocks if len(blocks) == 1 else ()):
-        if block.bought:
+        if block.bought and block.gate.state != VerdictState.INVALID:
             parts = [advice, block.bought]
             price = block.pooled.difference
             if price.value is not None:

@@ -132,6 +132,32 @@ def test_what_is_written_is_read_again_and_fits_its_schema(tmp_path: Path) -> No
     jsonschema.validate(json.loads(path.read_text("utf-8")), schema_of("performance"))
 
 
+def test_an_invalid_comparison_claims_no_gain() -> None:
+    made = comparison("INVALID")
+    view = build_view(made, "en", performance(made))
+    assert view.recommendation == build_view(made).recommendation
+
+
+def test_three_endpoints_have_a_front() -> None:
+    made = comparison("SHIP", "HOLD")
+    found = performance(made)
+    view = build_view(made, "en", found)
+    assert view.performance is not None
+    table = view.performance.tables[0]
+    assert table.caption.startswith("Quality against speed")
+    assert len(table.rows) == 3
+    # The candidates are equally fast; the one that lost more holds less memory.
+    assert [row[-1] for row in table.rows] == ["on the front"] * 3
+    heavier = replace(found.arms[2], memory=found.arms[0].memory)
+    beaten = build_view(made, "en", replace(found, arms=(*found.arms[:2], heavier)))
+    assert beaten.performance is not None
+    assert beaten.performance.tables[0].rows[2][-1].startswith("another one")
+    two = comparison("SHIP")
+    alone = build_view(two, "en", performance(two)).performance
+    assert alone is not None
+    assert not alone.tables[0].caption.startswith("Quality")
+
+
 def test_hostile_names_stay_text() -> None:
     made = comparison("SHIP", hostile="<script>alert(1)</script>")
     remark = Remark("NO_USAGE", {"endpoint": "<img src=x>\x1b[31m"})
