@@ -1,4 +1,4 @@
-"""What the command line does, for Python: compare, run, check, load, history.
+"""What the command line does, for Python: compare, run, check, probe, load, history.
 
 `import evalkit` offers the most used of these, and loads them when they are first asked for.
 """
@@ -6,6 +6,7 @@
 from evalkit.api.asking import Listener, check, run
 from evalkit.api.comparing import compare
 from evalkit.api.comparison import Comparison, load
+from evalkit.api.measuring import probe
 from evalkit.stages.history import read_history as history
 
-__all__ = ["Comparison", "Listener", "check", "compare", "history", "load", "run"]
+__all__ = ["Comparison", "Listener", "check", "compare", "history", "load", "probe", "run"]

@@ -118,7 +118,7 @@ class Timed(Protocol):
         Args:
             messages: The prompt.
             sampling: How to sample.
-            extra: Further fields of the body, e.g. `ignore_eos`.
+            extra: Further fields of the body, e.g. `ignore_eos`; `None` leaves one out.
 
         Raises:
             EndpointError: See `Answers.send`.

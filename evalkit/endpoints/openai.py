@@ -245,6 +245,7 @@ class OpenAIEndpoint:
             await self._first_token.find_out()
             streamed = {"stream": True, "stream_options": {"include_usage": True}}
             body = {**self.body(messages, sampling), **streamed, **extra}
+            body = {key: value for key, value in body.items() if value is not None}
             (reply, *_) = await self._ask(body, stream)
         except EndpointError as error:
             raise await self._explain(error) from error.__cause__

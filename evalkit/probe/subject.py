@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from evalkit.collect.preflight.answering import first_answer
 from evalkit.collect.preflight.asking import Asker, persist
 from evalkit.collect.preflight.findings import ProbeOptions
-from evalkit.endpoints.base import Endpoint, Timed
+from evalkit.endpoints.base import Endpoint, Timed, TimedReply
 from evalkit.errors import BadRequest, ContextLengthError, UsageError
 from evalkit.performance import Remark
 from evalkit.probe.load import Asking
@@ -17,7 +18,8 @@ from evalkit.probe.rounds import Runner
 from evalkit.types import Identity, Message, Sampling
 
 # Every answer gets its full length: servers read one of these, or both.
-_FULL_LENGTH = {"ignore_eos": True}
+_FULL_LENGTH: Mapping[str, Any] = {"ignore_eos": True}
+_NO_USAGE: Mapping[str, Any] = {"stream_options": None}
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,33 +79,45 @@ async def get_to_know(
     asker = Asker(endpoint, await endpoint.identity(), ProbeOptions())
     _, refused = await first_answer(asker)
     sampling = Sampling(max_tokens=output_tokens)
-    extra, full_length = await _full_length(asker, endpoint, output_tokens)
+    extra = await _accepted(asker, endpoint, output_tokens)
     remarks = []
     if refused:
         remarks.append(Remark("OMITTED", {"endpoint": name, "fields": ", ".join(refused)}))
-    if not full_length:
+    if "ignore_eos" not in extra:
         remarks.append(Remark("ENDS_EARLY", {"endpoint": name}))
     memory = MemoryWatch(endpoint, asker.identity, grown_from)
     runner = Runner(name, Asking(endpoint, sampling, extra), memory)
     return Subject(endpoint.label, asker.identity, runner, asker, tuple(remarks))
 
 
-async def _full_length(
-    asker: Asker, endpoint: Timed, output_tokens: int
-) -> tuple[dict[str, Any], bool]:
-    """Find the fields that keep an answer from ending early, and whether there are any."""
+async def _accepted(asker: Asker, endpoint: Timed, output_tokens: int) -> Mapping[str, Any]:
+    """Find the fields that a server takes, of those that keep an answer from ending early.
+
+    Raises:
+        EndpointError: When it takes no stream at all.
+    """
     question = (Message("user", "Say yes."),)
     sampling = Sampling(max_tokens=1)
-    for extra in ({**_FULL_LENGTH, "min_tokens": output_tokens}, _FULL_LENGTH):
+    whole: tuple[Mapping[str, Any], ...] = (
+        {**_FULL_LENGTH, "min_tokens": output_tokens},
+        _FULL_LENGTH,
+        {},
+    )
+    wanted = [{**fields, **usage} for usage in ({}, _NO_USAGE) for fields in whole]
+    refusal: BadRequest | None = None
+    for extra in wanted:
         tried = {**extra, "min_tokens": 1} if "min_tokens" in extra else extra
+
+        async def ask(fields: Mapping[str, Any] = tried) -> TimedReply:
+            return await endpoint.send_timed(question, sampling, fields)
+
         try:
-            await persist(
-                lambda tried=tried: endpoint.send_timed(question, sampling, tried),  # type: ignore[misc]
-                asker.sleep,
-            )
+            await persist(ask, asker.sleep)
         except ContextLengthError:
             raise
-        except BadRequest:
+        except BadRequest as error:
+            refusal = error
             continue
-        return extra, True
-    return {}, False
+        return extra
+    assert refusal is not None
+    raise refusal

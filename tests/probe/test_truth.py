@@ -293,6 +293,26 @@ def test_without_usage_there_are_no_rates() -> None:
     assert "NO_USAGE" in {remark.code for remark in found.remarks}
 
 
+@pytest.mark.parametrize(
+    ("refuses", "codes"),
+    [
+        (("min_tokens",), set()),
+        (("ignore_eos", "min_tokens"), {"ENDS_EARLY"}),
+        (("stream_options",), set()),
+        (("top_k", "ignore_eos"), {"ENDS_EARLY", "OMITTED"}),
+    ],
+)
+def test_fields_that_a_server_refuses_are_left_out_and_told(
+    refuses: tuple[str, ...], codes: set[str]
+) -> None:
+    plan = ProbePlan(contexts=(64,), concurrency=(1,), output_tokens=4, repeats=5, requests=1)
+    server = ClockedServer(Pace(first=0.002, gap=0.001, refuses=refuses))
+    found = measured(plan, server)
+    (arm,) = found.points[0].arms.values()
+    assert arm.n_answered == 5
+    assert {r.code for r in found.remarks} & {"ENDS_EARLY", "OMITTED"} == codes
+
+
 class Blocking:
     """Answers at once, but its first request keeps the whole client from sending others."""
 

@@ -31,6 +31,7 @@ class Pace:
         part: Tokens in each part.
         status: Other than 200: an error.
         context: Tokens it says that it holds.
+        refuses: Fields that it answers with 400.
     """
 
     first: float = 0.05
@@ -40,6 +41,7 @@ class Pace:
     status: int = 200
     context: int | None = None
     usage: bool = True
+    refuses: tuple[str, ...] = ()
     one_at_a_time: bool = False
     stall: float = 0.0
 
@@ -133,7 +135,10 @@ class ClockedServer:
         pace = replace(self.pace, first=0.0)
         if measured:
             pace = self._plan(len(self.streamed) - 1, self.pace)
-        if pace.status != 200:
+        if refused := [name for name in self.pace.refuses if name in asked]:
+            told = {"message": f"Unrecognized request argument: {refused[0]}"}
+            writer.write(_whole(400, {"error": told}))
+        elif pace.status != 200:
             writer.write(_whole(pace.status, {"error": {"message": "no"}}))
         elif not asked.get("stream"):
             usage = {"prompt_tokens": seen.prompt_tokens, "completion_tokens": 1}
