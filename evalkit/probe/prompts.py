@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from dataclasses import dataclass, field
 
+from evalkit.errors import BadRequest
 from evalkit.types import Message
 
 Count = Callable[[tuple[Message, ...]], Awaitable[int | None]]
@@ -80,22 +82,26 @@ class Prompts:
         self._sizes[tokens] = words
         if self.exact is not False or tokens > _LONGEST_TRY:
             return
+        # A length that is refused is told when it is measured.
+        with suppress(BadRequest):
+            self._sizes[tokens] = await self._nearest(tokens, words)
+
+    async def _nearest(self, tokens: int, words: int) -> int:
+        """Try sizes from one on; return that which came nearest."""
         best: tuple[int, int] | None = None
         tried: set[int] = set()
         for _ in range(_TRIES):
             tried.add(words)
             counted = await self.count(_message(_bag(words)))
             if counted is None:
-                return
+                break
             off = tokens - counted
-            if best is None or abs(off) < best[0]:
-                best = (abs(off), words)
+            best = min(best or (abs(off), words), (abs(off), words))
             step = round(off / self._a_word) or (1 if off > 0 else -1)
             words = max(1, words + step)
             if not off or words in tried:
                 break
-        if best is not None:
-            self._sizes[tokens] = best[1]
+        return words if best is None else best[1]
 
     def make(self, tokens: int, *key: object) -> tuple[Message, ...]:
         """Return a prompt of so many tokens.

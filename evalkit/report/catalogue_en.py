@@ -1381,6 +1381,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{endpoint}, {context} tokens, load {load}: the first round was an outlier ({first}) "
         "and was measured again ({again}), which counts."
     ),
+    "perf.remark.POINT_FAILED": "{endpoint}, {context} tokens, load {load}: no answer ({kinds}).",
     "perf.remark.UNSTEADY": (
         "{endpoint}, {context} tokens, load {load}: warm-up did not become steady."
     ),

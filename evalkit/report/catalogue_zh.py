@@ -1269,6 +1269,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{endpoint}，{context} 词元，负载 {load}：首轮为异常值（{first}），"
         "已重新测量（{again}）并以后者计入。"
     ),
+    "perf.remark.POINT_FAILED": "{endpoint}，{context} 词元，负载 {load}：没有回答（{kinds}）。",
     "perf.remark.UNSTEADY": "{endpoint}，{context} 词元，负载 {load}：预热未达到稳定。",
     "perf.remark.OTHER_LENGTH": (
         "{endpoint}，负载 {load}：{context} 词元的提示被计为 {counted} 词元。"

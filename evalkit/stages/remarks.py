@@ -52,6 +52,8 @@ def _of_point(name: str, one: Point, arm: ArmPoint) -> Iterator[Remark]:
             e2e = (r.medians["e2e"] for r in (first, again))
             seconds = ["–" if value is None else f"{value:.2f} s" for value in e2e]
             yield Remark("MEASURED_AGAIN", {**where, "first": seconds[0], "again": seconds[1]})
+    if not arm.n_answered and arm.failures:
+        yield Remark("POINT_FAILED", {**where, "kinds": ", ".join(arm.failures)})
     if not arm.steady and arm.repeats:
         yield Remark("UNSTEADY", where)
     if arm.prompt_tokens is not None and arm.prompt_tokens != (one.context, one.context):

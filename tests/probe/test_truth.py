@@ -293,6 +293,18 @@ def test_without_usage_there_are_no_rates() -> None:
     assert "NO_USAGE" in {remark.code for remark in found.remarks}
 
 
+def test_a_length_that_is_refused_spoils_no_other_point() -> None:
+    plan = ProbePlan(contexts=(64, 512), concurrency=(1,), output_tokens=4, repeats=5, requests=1)
+    server = ClockedServer(Pace(first=0.002, gap=0.001, holds=200))
+    found = measured(plan, server)
+    short, long = (point.arms[found.arms[0].name] for point in found.points)
+    assert (short.n_answered, long.n_answered) == (5, 0)
+    assert long.failures == {"ContextLengthError": 1}
+    (remark,) = [r for r in found.remarks if r.code == "POINT_FAILED"]
+    assert (remark.values["context"], remark.values["kinds"]) == ("512", "ContextLengthError")
+    assert "NO_ANSWER" not in {r.code for r in found.remarks}
+
+
 @pytest.mark.parametrize(
     ("refuses", "codes"),
     [

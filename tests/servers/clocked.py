@@ -32,6 +32,7 @@ class Pace:
         status: Other than 200: an error.
         context: Tokens it says that it holds.
         refuses: Fields that it answers with 400.
+        holds: Tokens of the longest prompt that it takes, whatever it says.
     """
 
     first: float = 0.05
@@ -42,6 +43,7 @@ class Pace:
     context: int | None = None
     usage: bool = True
     refuses: tuple[str, ...] = ()
+    holds: int = 1 << 30
     one_at_a_time: bool = False
     stall: float = 0.0
 
@@ -138,6 +140,9 @@ class ClockedServer:
         if refused := [name for name in self.pace.refuses if name in asked]:
             told = {"message": f"Unrecognized request argument: {refused[0]}"}
             writer.write(_whole(400, {"error": told}))
+        elif seen.prompt_tokens > self.pace.holds:
+            told = {"message": "This model's maximum context length is exceeded."}
+            writer.write(_whole(400, {"error": {**told, "code": "context_length_exceeded"}}))
         elif pace.status != 200:
             writer.write(_whole(pace.status, {"error": {"message": "no"}}))
         elif not asked.get("stream"):
