@@ -221,6 +221,11 @@ def test_open_loop_counts_from_when_a_request_was_due() -> None:
     assert opened.n_answered == 50
 
 
+def _decodes(arm: ArmPoint) -> bool:
+    rates = [one.medians["decode"] for one in arm.repeats if not one.replaced]
+    return all(rate is not None and rate > 24.2 for rate in rates)
+
+
 def test_a_slow_first_round_is_measured_again_and_both_are_told() -> None:
     """The known case: 13.8 tokens a second at first, 24.5 when measured again."""
     warm = 2
@@ -229,10 +234,13 @@ def test_a_slow_first_round_is_measured_again_and_both_are_told() -> None:
         return Pace(first=pace.first, gap=0.0725 if number == warm else 0.0408)
 
     plan = ProbePlan(contexts=(64,), concurrency=(1,), output_tokens=10, repeats=5, requests=1)
-    server = ClockedServer(Pace(first=0.02), plan_of)
-    found = measured(plan, server)
-    (arm,) = found.points[0].arms.values()
-    assert len(arm.warm_up) == warm
+
+    def measure() -> tuple[Performance, ArmPoint]:
+        found = measured(plan, ClockedServer(Pace(first=0.02), plan_of))
+        return found, next(iter(found.points[0].arms.values()))
+
+    # A third warm-up would meet the slow answer.
+    found, arm = quiet(measure, lambda made: len(made[1].warm_up) == warm and _decodes(made[1]))
     assert arm.odd_first
     first, again = (next(r for r in arm.repeats if r.replaced), arm.repeats[-1])
     assert again.again
