@@ -1303,7 +1303,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.col.front": "Pareto front",
     "perf.front.on": "on the front",
     "perf.front.off": "another one is better or equal in everything",
-    "perf.table.front": "Quality against speed and memory ({where}; throughput at most in flight)",
+    "perf.table.front": "Quality against speed and memory ({where}; throughput at the top load)",
     "perf.per_second": "{rate}/s",
     "perf.target": " A good request keeps {target}.",
     "perf.join": "; ",

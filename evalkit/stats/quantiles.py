@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from scipy.special import bdtr
 
 from evalkit.estimates import Estimate
 from evalkit.stats.clusters import cluster_codes, cluster_sums
@@ -22,7 +23,8 @@ def quantile(
 ) -> Estimate:
     """A quantile, with an interval read off the ordered values themselves.
 
-    The interval's ends are the values at `share` ± t·se, where se is of the share of values
+    Independent values: its ends are two order statistics, exact whatever the law. Values in
+    clusters: its ends are the quantiles at `share` ± t·se, where se is of the share of values
     below the quantile: robust to clusters, and never below that of independent values. An
     end that would lie beyond the last value is `None`: the data cannot bound it.
 
@@ -32,39 +34,54 @@ def quantile(
         clusters: Label of the round that a value comes from, shape (n,).
         confidence_level: Two-sided.
 
-    Source: Woodruff 1952; Hyndman & Fan 1996, type 7, for the value.
+    Source: David & Nagaraja 2003, section 7.1; Woodruff 1952 for clusters; Hyndman & Fan 1996,
+    type 7, for the value.
 
     >>> e = quantile(range(1, 101), 0.5)
-    >>> e.value, round(e.low, 1), round(e.high, 1)
-    (50.5, 40.8, 60.2)
+    >>> e.value, e.low, e.high
+    (50.5, 40.0, 61.0)
     """
-    x = np.sort(np.asarray(values, dtype=np.float64))
-    method = "quantile, Woodruff"
+    given = np.asarray(values, dtype=np.float64)
     if not 0 < share < 1:
         raise ValueError(f"share must lie strictly between 0 and 1, got {share}")
     critical_value(confidence_level)
-    if x.size == 0:
+    method, n = "quantile, order statistics", given.size
+    if n == 0:
         return Estimate(None, None, None, method, 0, confidence_level, warnings=("no_data",))
-    value = float(np.quantile(x, share))
-    se, groups = math.sqrt(share * (1 - share) / x.size), None
-    if clusters is None:
-        reach = critical_value(confidence_level) * se
+    value, groups = float(np.quantile(given, share)), None
+    codes = None
+    if clusters is not None:
+        codes, groups = cluster_codes(clusters, n)
+    if codes is None or groups is None or groups == n:
+        low, high = _exact(np.sort(given), share, (1 - confidence_level) / 2)
     else:
-        codes, groups = cluster_codes(clusters, x.size)
-        below = (np.asarray(values, dtype=np.float64) <= value).astype(np.float64)
-        se = max(se, _clustered(below, codes, groups))
+        method = "quantile, Woodruff"
+        se = max(math.sqrt(share * (1 - share) / n), _clustered(given <= value, codes, groups))
         reach = critical_value(confidence_level, max(1, groups - 1)) * se
-    low, high = share - reach, share + reach
+        low, high = (
+            float(np.quantile(given, at)) if 0 < at < 1 else None
+            for at in (share - reach, share + reach)
+        )
     return Estimate(
         value,
-        None if low <= 0 else min(value, float(np.quantile(x, low))),
-        None if high >= 1 else max(value, float(np.quantile(x, high))),
+        None if low is None else min(value, low),
+        None if high is None else max(value, high),
         method,
-        x.size,
+        n,
         confidence_level,
         n_clusters=groups,
-        warnings=("unbounded",) if low <= 0 or high >= 1 else (),
+        warnings=("unbounded",) if low is None or high is None else (),
     )
+
+
+def _exact(x: NDArray[np.float64], share: float, tail: float) -> tuple[float | None, float | None]:
+    """Order statistics beyond which a quantile lies with a probability of `tail` at most."""
+    n = x.size
+    below = bdtr(np.arange(n), n, share)
+    low = int((below <= tail).sum())
+    # P(more than `rank` values lie below) = P(the next order statistic lies below).
+    high = int((1 - below > tail).sum())
+    return float(x[low - 1]) if low else None, float(x[high]) if high < n else None
 
 
 def median_of(values: Sequence[float], *, confidence_level: float = 0.95) -> Estimate:
@@ -97,8 +114,8 @@ def median_of(values: Sequence[float], *, confidence_level: float = 0.95) -> Est
     return Estimate(value, x[low - 1], x[n - low], method, n, confidence_level, warnings=warnings)
 
 
-def _clustered(below: NDArray[np.float64], codes: NDArray[np.intp], groups: int) -> float:
-    """Standard error of a mean over clusters (CR1)."""
+def _clustered(below: NDArray[np.bool_], codes: NDArray[np.intp], groups: int) -> float:
+    """Standard error of a share over clusters (CR1)."""
     if groups < 2:
         return 0.0
     sums = cluster_sums(below - below.mean(), codes, groups)
