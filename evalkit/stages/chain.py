@@ -9,7 +9,7 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -61,30 +61,56 @@ class Chain:
         Raises:
             StoreError: When it cannot be written, or another process has written meanwhile.
         """
-        previous = str(self.entries[-1][HASH]) if self.entries else ""
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        entry = {**content, PREVIOUS: previous, TIME: now}
-        entry[HASH] = digest(entry)
-        self._append(canonical(entry).encode() + b"\n", previous)
-        return type(self)(self.path, (*self.entries, entry), self.broken)
+        return self.append(self.path, self.broken, content, self._require_unmoved)
 
-    def _append(self, line: bytes, previous: str) -> None:
+    @classmethod
+    def append(
+        cls,
+        path: Path,
+        broken: str,
+        content: Mapping[str, Any],
+        agree: Callable[[Self], None],
+    ) -> Self:
+        """Write one line after whatever is there, one writer after the other.
+
+        Args:
+            path: Of the file.
+            broken: What to do when a line is not as it was written.
+            content: Of the line.
+            agree: Raises when the line must not follow what is there.
+
+        Raises:
+            StoreError: When it cannot be read or written.
+        """
         try:
-            self.path.parent.mkdir(parents=True, exist_ok=True)
-            with self.path.open("ab") as file:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("ab") as file:
                 fcntl.flock(file, fcntl.LOCK_EX)
-                last = self.read(self.path, self.broken).entries
-                if (str(last[-1][HASH]) if last else "") != previous:
-                    raise StoreError(
-                        f"Another process wrote to {self.path}.", hint="Run the same command again."
-                    )
-                whole = self.path.read_bytes().rfind(b"\n") + 1
+                found = cls.read(path, broken)
+                agree(found)
+                entry = found._next(content)
+                whole = path.read_bytes().rfind(b"\n") + 1
                 os.ftruncate(file.fileno(), whole)
-                file.write(line)
+                file.write(canonical(entry).encode() + b"\n")
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            raise StoreError(f"{self.path} cannot be written: {error.strerror}.") from error
+            raise StoreError(f"{path} cannot be written: {error.strerror}.") from error
+        return cls(path, (*found.entries, entry), broken)
+
+    def _next(self, content: Mapping[str, Any]) -> dict[str, Any]:
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        entry = {**content, PREVIOUS: self._last(), TIME: now}
+        return {**entry, HASH: digest(entry)}
+
+    def _last(self) -> str:
+        return str(self.entries[-1][HASH]) if self.entries else ""
+
+    def _require_unmoved(self, found: Self) -> None:
+        if found._last() != self._last():
+            raise StoreError(
+                f"Another process wrote to {self.path}.", hint="Run the same command again."
+            )
 
 
 def content_of(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -41,11 +42,9 @@ def add_mark(folder: Path, said: Mapping[str, Any]) -> Mark:
         StoreError: When the file cannot be written or was changed.
     """
     content = _checked(said)
-    chain = Chain.read(folder / REVIEW, _BROKEN)
-    if content["kind"] == "withdrawal":
-        _require_standing(chain, content)
-    chain = chain.add(content)
-    return _mark(chain.entries[-1], folder / REVIEW)
+    path = folder / REVIEW
+    chain = Chain.append(path, _BROKEN, content, partial(_require_standing, content))
+    return _mark(chain.entries[-1], path)
 
 
 def _checked(said: Mapping[str, Any]) -> dict[str, Any]:
@@ -89,7 +88,9 @@ def _text(said: Mapping[str, Any], name: str) -> str | None:
     return value
 
 
-def _require_standing(chain: Chain, content: Mapping[str, Any]) -> None:
+def _require_standing(content: Mapping[str, Any], chain: Chain) -> None:
+    if content["kind"] != "withdrawal":
+        return
     standing = {entry[HASH] for entry in chain.entries if entry["kind"] != "withdrawal"}
     gone = {entry["withdraws"] for entry in chain.entries if entry["kind"] == "withdrawal"}
     if content["withdraws"] not in standing - gone:

@@ -8,6 +8,7 @@ points here (DNS rebinding), and a mark is taken from the served page only.
 from __future__ import annotations
 
 import secrets
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from http import HTTPStatus
@@ -72,6 +73,11 @@ class ViewServer(ThreadingHTTPServer):
         """The only name that is answered to."""
         return f"{LOOPBACK}:{self.server_port}"
 
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Say nothing of a browser that left before it had its answer."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
 
 class _Handler(BaseHTTPRequestHandler):
     server: ViewServer
@@ -121,7 +127,8 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _body(self) -> Mapping[str, Any] | None:
         length = self.headers.get("Content-Length", "")
-        if not length.isdecimal() or int(length) > _LARGEST_MARK:
+        # Python refuses to read numbers of thousands of digits.
+        if not length.isdecimal() or len(length) > 9 or int(length) > _LARGEST_MARK:
             self._refuse(HTTPStatus.REQUEST_ENTITY_TOO_LARGE, "A mark is a few lines.")
             return None
         try:

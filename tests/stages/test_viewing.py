@@ -6,7 +6,9 @@ import http.client
 import json
 import socket
 from collections.abc import Iterator, Mapping
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from threading import Thread
 from typing import Any
@@ -144,3 +146,31 @@ def test_garbage_on_the_socket_ends_nothing(server: ViewServer) -> None:
         one.sendall(b"\x00\xff garbage\r\n\r\n")
         one.recv(4096)
     assert ask(server, "GET")[0] == 200
+
+
+def test_marks_of_many_reviewers_at_once_are_all_kept(server: ViewServer, tmp_path: Path) -> None:
+    with ThreadPoolExecutor(16) as pool:
+        said = [{**SAID, "reviewer": f"reviewer {n}"} for n in range(16)]
+        assert [status for status, _ in pool.map(partial(post, server), said)] == [201] * 16
+    assert {mark.reviewer for mark in read_marks(tmp_path)} == {one["reviewer"] for one in said}
+
+
+@pytest.mark.parametrize("length", ["1" * 5_000, "-5", "0x10", ""])
+def test_a_length_that_is_none_is_refused(
+    server: ViewServer, capfd: pytest.CaptureFixture[str], length: str
+) -> None:
+    assert post(server, b"{}", **{"Content-Length": length})[0] == 413
+    assert capfd.readouterr().err == ""
+
+
+def test_a_browser_that_leaves_early_is_not_reported(
+    server: ViewServer, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for error, said in ((BrokenPipeError(), ""), (ZeroDivisionError(), "ZeroDivisionError")):
+        try:
+            raise error
+        except (OSError, ArithmeticError):
+            server.handle_error(None, ("127.0.0.1", 1))
+        printed = capsys.readouterr().err
+        assert said in printed
+        assert bool(printed) == bool(said)
