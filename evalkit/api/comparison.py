@@ -127,15 +127,15 @@ def load(folder: str | Path) -> Comparison:
         folder: Its folder, or its `comparison.json` (then without what reviewers marked).
 
     Raises:
-        StoreError: When it is missing, broken, or of a newer evalkit.
+        StoreError: When it is missing, broken, of a newer evalkit, or does not agree with itself.
     """
-    from evalkit.report.store import load_comparison
     from evalkit.stages.reviewing import reviewed
+    from evalkit.stages.stored import load_sound
 
     path = Path(folder)
     if path.is_dir():
         return Comparison(reviewed(path), path)
-    return Comparison(load_comparison(path), path.parent)
+    return Comparison(load_sound(path), path.parent)
 
 
 def _metrics(result: CandidateResult) -> Iterator[MetricResult]:

@@ -7,17 +7,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
 
-from evalkit import __version__
-from evalkit.decision.soundness import contradiction
 from evalkit.errors import EvalKitError, StoreError
 from evalkit.policy import Policy
-from evalkit.report.store import COMPARISON_FILE, load_comparison
+from evalkit.report.store import COMPARISON_FILE
 from evalkit.report.text import one_line
 from evalkit.results import Comparison, VerdictState
 from evalkit.stages.ledger import Ledger
 from evalkit.stages.marks import read_marks
-
-_ANEW = "Make it anew: evalkit compare with the same arguments asks only what is missing."
+from evalkit.stages.stored import changed, load_sound
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,12 +50,9 @@ def gate_folder(folder: Path, policy: Policy | None = None, runs: Sequence[Path]
         StoreError: When it is missing, damaged, of a newer evalkit, or says what does not
             follow from the scores; or when another policy needs runs that are not there.
     """
-    stored = load_comparison(folder)
+    stored = load_sound(folder)
     home = folder if folder.is_dir() else folder.parent
     file = home / COMPARISON_FILE if folder.is_dir() else folder
-    wrong = contradiction(stored)
-    if wrong is not None:
-        raise _changed(file, wrong, stored)
     # The statistics are slow to import, and a comparison alone does not need them.
     same = policy is None or policy.fingerprint == stored.policy_hash
     # A later policy can only take a SHIP away.
@@ -104,10 +98,10 @@ def _made_again(
     evidence = read_evidence(home, stored, found, plan)
     made, fixed_first = judge_again(stored, evidence)
     if fixed_first.fingerprint != stored.policy_hash:
-        raise _changed(file, "its policy is not the one that the runs were made under", stored)
+        raise changed(file, "its policy is not the one that the runs were made under", stored)
     wrong = disagreement(stored, made)
     if wrong is not None:
-        raise _changed(file, wrong, stored)
+        raise changed(file, wrong, stored)
     policies = () if later is None else (later,)
     judged = judge_again(stored, evidence, *policies)[0] if policies else stored
     marks = read_marks(home)
@@ -131,17 +125,4 @@ def _check_ledger(home: Path, file: Path, stored: Comparison) -> None:
         for entry in entries
     ]
     if entries and said not in looks:
-        raise _changed(file, "the ledger of the folder knows no such verdict", stored)
-
-
-def _changed(file: Path, why: str, stored: Comparison) -> StoreError:
-    other = one_line(stored.evalkit_version)
-    by = (
-        ""
-        if other == __version__
-        else f" It was written by evalkit {other}, this is {__version__}."
-    )
-    return StoreError(
-        f"'{file}' was changed, or does not belong to its folder: {one_line(why)}.{by}",
-        hint=_ANEW,
-    )
+        raise changed(file, "the ledger of the folder knows no such verdict", stored)

@@ -25,10 +25,11 @@ from evalkit.releases import (
 )
 from evalkit.report import numbers
 from evalkit.report.flat import value_text
-from evalkit.report.store import COMPARISON_FILE, load_comparison
+from evalkit.report.store import COMPARISON_FILE
 from evalkit.report.text import one_line
 from evalkit.results import ArmInfo, CandidateResult, Comparison, TasksetInfo, VerdictState
 from evalkit.stages.snapshots import shipped
+from evalkit.stages.stored import load_sound
 
 _ONE: Final = ""
 _ASKED: Final = ("epochs", "languages", "seed")
@@ -54,7 +55,7 @@ def read_history(folder: str | Path) -> ReleaseHistory:
     for path in _comparisons(root):
         name = _below(path, root)
         try:
-            content = load_comparison(path)
+            content = load_sound(path)
             if not content.results:
                 raise StoreError(f"'{path / COMPARISON_FILE}' holds no result.")
             found.append((_moment(content.created), name, content))

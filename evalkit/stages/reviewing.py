@@ -11,12 +11,12 @@ from evalkit.decision.adjudication import Adjudicated, adjudicate, answer_hash, 
 from evalkit.decision.verdict import gate_exit_code, recommend
 from evalkit.errors import UsageError
 from evalkit.policy import Policy
-from evalkit.report.store import load_comparison
 from evalkit.results import CandidateResult, Comparison, Threat, VerdictState
 from evalkit.reviews import JudgedMark, Mark, Review, Side
 from evalkit.stages.comparing import GradedRun
 from evalkit.stages.marks import read_marks
 from evalkit.stages.rejudging import Evidence, judge_again, load_evidence
+from evalkit.stages.stored import load_sound
 
 
 def reviewed(folder: Path, evidence: Evidence | None = None) -> Comparison:
@@ -29,9 +29,9 @@ def reviewed(folder: Path, evidence: Evidence | None = None) -> Comparison:
         evidence: Its runs, where they were read before.
 
     Raises:
-        EvalKitError: When the folder, its runs or its marks cannot be read.
+        EvalKitError: When the folder, its runs or its marks cannot be read, or do not agree.
     """
-    marks, before = read_marks(folder), load_comparison(folder)
+    marks, before = read_marks(folder), load_sound(folder)
     return with_marks(before, evidence or load_evidence(folder, before), marks) if marks else before
 
 

@@ -11,11 +11,11 @@ from threading import Lock, Thread
 from evalkit.errors import UsageError
 from evalkit.report.explorer_block import explorer_block
 from evalkit.report.html import page_parts
-from evalkit.report.store import load_comparison
 from evalkit.report.words import Words
 from evalkit.stages.embedding import Embedding, embedded_pairs
 from evalkit.stages.rejudging import Evidence, load_evidence
 from evalkit.stages.reviewing import completed_mark, reviewed
+from evalkit.stages.stored import load_sound
 from evalkit.stages.viewing import Viewed, ViewServer
 from evalkit.stages.writing import view_of
 
@@ -27,7 +27,7 @@ def open_server(folder: Path, port: int, *, lang: str, embedding: Embedding) -> 
         StoreError: When the folder or its runs cannot be read.
         UsageError: When the port cannot be had.
     """
-    evidence = load_evidence(folder, load_comparison(folder))
+    evidence = load_evidence(folder, load_sound(folder))
     page = _Page(folder, evidence, lang, embedding)
     viewed = Viewed(folder, page.made, partial(completed_mark, evidence))
     try:

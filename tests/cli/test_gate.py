@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import xml.etree.ElementTree as ET
 from collections.abc import Callable
@@ -196,10 +197,25 @@ def test_a_hostile_name_commands_nothing(
     monkeypatch.setenv("GITHUB_ACTIONS", "true")
     with pytest.raises(SystemExit):
         main(["report", str(tmp_path)])
-    code, _, err = gate(tmp_path)
-    assert code == 2, "the counts of the fixture are no real ones"
-    told = [line for line in err.splitlines() if line.startswith("::")]
-    assert [line.split("::")[1] for line in told] == ["error title=evalkit"]
+    code, out, err = gate(tmp_path)
+    assert code == 3
+    obeyed = commands(out) + commands(err)
+    assert obeyed
+    assert all(re.match("::(error|warning|notice) title=[^,:]*::", one) for one in obeyed)
+
+
+def commands(printed: str) -> list[str]:
+    """What GitHub obeys of it: nothing between `stop-commands` and its token."""
+    found, token = [], ""
+    for line in printed.splitlines():
+        if token:
+            token = "" if line == f"::{token}::" else token
+        elif line.startswith("::stop-commands::"):
+            token = line.removeprefix("::stop-commands::")
+        elif line.startswith("::"):
+            found.append(line)
+    assert not token
+    return found
 
 
 def test_compare_tells_github_too(evalkit: Run, held: Path, tmp_path: Path) -> None:

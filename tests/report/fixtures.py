@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 from evalkit.estimates import Cells, Estimate, TestResult
+from evalkit.fingerprint import digest
 from evalkit.results import (
     POOLED,
     AnswerView,
@@ -37,6 +38,7 @@ from evalkit.results import (
 
 FAMILIES = ("facts", "instructions", "longform", "math")
 STATES = tuple(VerdictState)
+POLICY = {"alpha": 0.05, "margins": {"accuracy": 2.0, "degenerate": 0.5}}
 EXIT = {"SHIP": 0, "HOLD": 3, "INCONCLUSIVE": 4, "INVALID": 5}
 
 # both, gained, lost, neither of each family
@@ -111,8 +113,8 @@ def comparison(
         skipped=(Skipped("code", "code", "it runs programs: pass --allow-code"),)
         if skipped
         else (),
-        policy={"alpha": 0.05, "margins": {"accuracy": 2.0, "degenerate": 0.5}},
-        policy_hash="feedfacefeedfacefeedfacefeedface",
+        policy=POLICY,
+        policy_hash=digest(POLICY),
         sampling={"temperature": 0.0, "top_p": 1.0, "top_k": -1, "seed": 0},
         settings={"seed": 0, "epochs": 1, "tasks": ["facts", "math"]},
         notes=(hostile,) if hostile else ("A note.",),

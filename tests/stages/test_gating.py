@@ -12,9 +12,12 @@ from typing import Any
 import orjson
 import pytest
 
+from evalkit import load
 from evalkit.errors import StoreError
 from evalkit.policy import Margins, Policy
 from evalkit.stages.gating import gate_folder
+from evalkit.stages.history import read_history
+from evalkit.stages.reviewing import reviewed
 from tests.gated import compare_quiz
 
 N = 150
@@ -154,6 +157,9 @@ def test_what_contradicts_itself_is_refused(
         gate_folder(folder)
     assert caught.value.exit_code == 2
     assert "\n" not in str(caught.value)
+    for read in (reviewed, load, lambda path: load(path / "comparison.json"), read_history):
+        with pytest.raises(StoreError, match=words):
+            read(folder)
 
 
 def test_a_careful_forgery_does_not_follow_from_the_runs(held: Path, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from evalkit.errors import StoreError
+from evalkit.fingerprint import digest
 from evalkit.releases import HistoryBreak, ReleaseHistory
 from evalkit.results import Comparison
 from evalkit.stages.history import read_history
@@ -79,12 +80,13 @@ def test_time_zones_do_not_disturb_the_order(tmp_path: Path) -> None:
 def test_what_was_asked_or_decided_otherwise_breaks_the_line(tmp_path: Path) -> None:
     first = at(1, "SHIP")
     facts, *rest = first.tasksets
+    other = {"alpha": 0.025, "margins": {"accuracy": 2.0, "degenerate": 0.5}}
     second = at(
         2,
         "SHIP",
         tasksets=(replace(facts, n=80, scorer_version=2), replace(rest[0], content_hash="9" * 32)),
-        policy={"alpha": 0.025, "margins": {"accuracy": 2.0, "degenerate": 0.5}},
-        policy_hash="f00d",
+        policy=other,
+        policy_hash=digest(other),
         sampling={**first.sampling, "temperature": 0.7},
         settings={**first.settings, "seed": 3},
     )
