@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Final
 
@@ -25,6 +25,8 @@ _GAP: Final = 22
 _STATE_LENGTH: Final = 36
 _WORDS: Final = 40
 _DIAMOND: Final = 7.0
+# More rows than these stand closer, so that the first screen still holds all that decides.
+_ROOMY: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +46,8 @@ class _Layout:
     state_x: int | None
 
 
-WIDE: Final = _Layout(1160, 356, 692, 27, 8, 0, 198, 268, 340, 706, 896)
+WIDE: Final = _Layout(1160, 356, 692, 24, 6, 0, 198, 268, 340, 706, 896)
+DENSE: Final = replace(WIDE, row=21)
 NARROW: Final = _Layout(360, 12, 348, 66, 4, 0, None, None, None, None, None)
 
 
@@ -56,7 +59,7 @@ def forest(plot: Forest, key: str, *, narrow: bool = False) -> Markup:
         key: Makes the ids of title and description unique in the page.
         narrow: For phones: each row's words stand above its interval.
     """
-    layout = NARROW if narrow else WIDE
+    layout = NARROW if narrow else WIDE if len(plot.rows) <= _ROOMY else DENSE
     key = f"{key}-{'narrow' if narrow else 'wide'}"
     scale = _Scale.fit(plot.rows, layout)
     tops = list(_tops(plot.rows, layout))

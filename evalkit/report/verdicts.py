@@ -60,7 +60,7 @@ _LEADING: Final[Mapping[VerdictState, tuple[str, ...]]] = {
     ),
 }
 _TOO_FEW: Final = ("UNDERPOWERED", "UNPROVABLE_N", "LEANS_BAD")
-_MAX_JOINED: Final = 3
+_MAX_JOINED: Final = 2
 
 
 @dataclass(frozen=True, slots=True)

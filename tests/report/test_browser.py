@@ -1,5 +1,6 @@
 """The report in a real browser: from file://, with its policy on, looked at in screenshots."""
 
+from dataclasses import replace
 from itertools import pairwise
 from typing import Any
 
@@ -7,6 +8,7 @@ import pytest
 
 from evalkit.report.html import render_html
 from evalkit.report.view import build_view
+from evalkit.results import POOLED, Comparison, ReasonCode, Threat
 from tests.report.browsing import OUT, Opened, written
 from tests.report.fixtures import comparison
 from tests.report.hostile import HOSTILE
@@ -57,6 +59,48 @@ def test_first_screen_holds_all_that_decides(browser: Any, state: str) -> None:
     for part in (".headlines", "svg.forest >> nth=0", ".threats", ".panels", ".provenance"):
         box = opened.page.locator(part).first.bounding_box()
         assert box["y"] + box["height"] <= 800, part
+    opened.page.close()
+
+
+def crowded() -> Comparison:
+    """A comparison with as much to say on its first screen as a real one may have."""
+    made = comparison("HOLD")
+    (result,) = made.results
+    *_, last = result.families
+    code = replace(last, scope="code", accuracy=replace(last.accuracy, scope="code"))
+    degraded = [
+        ReasonCode("DEGRADED_ACC", POOLED, "accuracy"),
+        ReasonCode("DEGENERATE_UP", POOLED, "degenerate"),
+        *(ReasonCode("DEGRADED_ACC", scope, "accuracy") for scope in ("facts", "math")),
+    ]
+    threats = (
+        Threat("REVIEWED", "warn", {"applied": 1, "marks": 2, "reviewers": ["Ada"],
+                                    "before": "HOLD", "after": "HOLD"}),
+        *result.threats,
+    )  # fmt: skip
+    crowded = replace(
+        result,
+        families=(*result.families, code),
+        threats=threats,
+        verdict=replace(result.verdict, codes=tuple(degraded)),
+    )
+    return replace(made, results=(crowded,))
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_crowded_first_screen_fits_a_screen_and_a_page(browser: Any, lang: str) -> None:
+    OUT.mkdir(parents=True, exist_ok=True)
+    file = OUT / f"crowded-{lang}.html"
+    file.write_text(render_html(build_view(crowded(), lang)), encoding="utf-8")
+    opened = Opened(browser, file, width=1280, height=800, scheme="light")
+    ends = {"screen": (1280, 800), "print": (1047, 718)}
+    for media, (width, height) in ends.items():
+        opened.page.emulate_media(media=media)
+        opened.page.set_viewport_size({"width": width, "height": height})
+        box = opened.page.locator(".provenance").first.bounding_box()
+        assert box["y"] + box["height"] <= height, media
+        if media == "screen":
+            opened.page.screenshot(path=OUT / f"crowded-{lang}.png")
     opened.page.close()
 
 

@@ -77,8 +77,8 @@ TEMPLATE = """\
       <h3>{{ ui.threats }}</h3>
       <ul class="threats">
       {% for item in block.threats %}
-        <li class="{{ item.level }}"><span class="sign" aria-hidden="true">{{ item.icon }}</span>
-          <span class="vh">{{ item.word }}: </span><span>{{ item.text }}</span></li>
+        <li class="{{ item.level }}"><span class="sign" aria-hidden="true">{{ item.icon }}</span
+          ><span class="vh">{{ item.word }}: </span><span>{{ item.text }}</span></li>
       {% endfor %}
       </ul>
     </section>
