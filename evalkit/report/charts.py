@@ -46,7 +46,7 @@ class _Layout:
     state_x: int | None
 
 
-WIDE: Final = _Layout(1160, 356, 692, 24, 6, 0, 198, 268, 340, 706, 896)
+WIDE: Final = _Layout(1160, 365, 642, 24, 6, 0, 216, 285, 354, 656, 884)
 DENSE: Final = replace(WIDE, row=21)
 NARROW: Final = _Layout(360, 12, 348, 66, 4, 0, None, None, None, None, None)
 

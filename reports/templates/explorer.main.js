@@ -201,10 +201,21 @@ class Explorer {
     return make(
       "div",
       { class: "x-steps" },
-      step(this.words.previous, () => this.open(this.list.at - 1)),
-      step(this.words.next, () => this.open(this.list.at + 1)),
+      step(this.words.previous, () => this.step(-1, 1)),
+      step(this.words.next, () => this.step(1, 2)),
       step(this.words.close, () => this.close()),
     );
+  }
+
+  /**
+   * Go on by a button, which is made anew with the pair and keeps the focus.
+   * @param {number} by
+   * @param {number} nth button
+   */
+  async step(by, nth) {
+    await this.open(this.list.at + by);
+    const button = this.root.querySelector(`.x-steps button:nth-child(${nth})`);
+    if (button instanceof HTMLElement) button.focus({ preventScroll: true });
   }
 
   close() {
@@ -298,7 +309,11 @@ class Explorer {
     else if (event.key === "j") this.open(this.list.at + 1);
     else if (event.key === "k") this.open(this.list.at - 1);
     else return;
-    if (!inside) this.root.scrollIntoView({ block: "nearest" });
+    if (!inside) {
+      this.root.scrollIntoView({ block: "nearest" });
+      // So that Tab goes on from here, and not from the top of the page.
+      if (event.key !== "/") this.list.box.focus({ preventScroll: true });
+    }
     event.preventDefault();
   }
 

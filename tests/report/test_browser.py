@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from evalkit.report.html import render_html
+from evalkit.report.model import View
 from evalkit.report.view import build_view
 from evalkit.results import POOLED, Comparison, ReasonCode, Threat
 from tests.report.browsing import OUT, Opened, written
@@ -121,11 +122,34 @@ def test_chart_words_are_readable_and_inside(browser: Any) -> None:
         opened.page.close()
 
 
+def widest(view: View) -> View:
+    """A view whose chart has the longest numbers that there are."""
+    (block,) = view.candidates
+    rows = tuple(
+        replace(
+            row,
+            n="150,000",
+            baseline="100.00%",
+            candidate="100.00%",
+            difference=replace(row.difference, text="−100.00", interval="[−100.00, −98.63]"),
+            state=replace(
+                row.state,
+                icon="◔",
+                text="worse, size unresolved" + ("" if row.pooled else " (alarm only)"),
+            ),
+        )
+        for row in block.forest.rows
+    )
+    return replace(view, candidates=(replace(block, forest=replace(block.forest, rows=rows)),))
+
+
+@pytest.mark.parametrize("wide", [False, True])
 @pytest.mark.parametrize("name", ["127.0.0.1-9301-m", "candidate", "q4"])
-def test_words_of_the_chart_do_not_overlap(browser: Any, name: str) -> None:
+def test_words_of_the_chart_do_not_overlap(browser: Any, name: str, wide: bool) -> None:
     OUT.mkdir(parents=True, exist_ok=True)
     file = OUT / "overlap.html"
     view = build_view(comparison("SHIP", names=[name]))
+    view = widest(view) if wide else view
     file.write_text(render_html(view), encoding="utf-8")
     opened = Opened(browser, file, width=1280, height=800, scheme="light")
     boxes = opened.page.evaluate(
@@ -141,6 +165,8 @@ def test_words_of_the_chart_do_not_overlap(browser: Any, name: str) -> None:
         if first[1] == second[1] and first[3] > second[2]
     ]
     assert overlaps == []
+    frame = opened.page.locator(".wide svg.forest").bounding_box()
+    assert max(box[3] for box in boxes) <= frame["x"] + frame["width"]
     opened.page.close()
 
 

@@ -279,6 +279,7 @@ def test_keys_and_focus(browser: Any, pages: dict[str, Path]) -> None:
     page.keyboard.press("j")
     page.locator("#explorer-pair").wait_for()
     assert opened.chosen() == "box/000 ü"
+    assert page.evaluate(focused) == "explorer-list", "Tab goes on from here"
     for key, name in (("j", "001"), ("j", "002"), ("k", "001")):
         page.keyboard.press(key)
         page.get_by_role("heading", name=name).wait_for()
@@ -299,6 +300,14 @@ def test_keys_and_focus(browser: Any, pages: dict[str, Path]) -> None:
     page.keyboard.press("Escape")
     assert page.evaluate(focused) == "explorer-list"
     assert page.locator("#explorer-pair").count() == 0
+    page.keyboard.press("Home")
+    page.get_by_role("button", name="Next").focus()
+    for name in ("001", "002"):
+        page.keyboard.press("Enter")
+        page.get_by_role("heading", name=name).wait_for()
+        page.wait_for_timeout(50)
+        assert page.evaluate("document.activeElement.textContent") == "Next"
+    page.keyboard.press("Escape")
     page.get_by_label("keys:").uncheck()
     page.locator("#explorer-list").focus()
     page.keyboard.press("j")
