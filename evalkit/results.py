@@ -172,7 +172,10 @@ class ArmSummary:
 
 @dataclass(frozen=True, slots=True)
 class ScopeResult:
-    """Everything about one family, or about all together (`scope == "pooled"`)."""
+    """Everything about one family, or about all together (`scope == "pooled"`).
+
+    `transitions`: outcomes of the baseline (rows) and candidate, where abstaining was possible.
+    """
 
     scope: str
     baseline: ArmSummary
@@ -184,6 +187,7 @@ class ScopeResult:
     accuracy: MetricResult
     hallucination: MetricResult | None
     identical_texts: int
+    transitions: tuple[tuple[int, ...], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -102,7 +102,16 @@ def scope_result(
         accuracy=accuracy,
         hallucination=hallucination,
         identical_texts=sum(pair.same_text for pair in complete),
+        transitions=_transitions(
+            [pair for pair, may in zip(complete, abstaining, strict=True) if may]
+        ),
     )
+
+
+def _transitions(pairs: Sequence[Pair]) -> tuple[tuple[int, ...], ...] | None:
+    counts = Counter((pair.baseline.outcome, pair.candidate.outcome) for pair in pairs)
+    order = (Outcome.CORRECT, Outcome.INCORRECT, Outcome.ABSTAINED)
+    return tuple(tuple(counts[old, new] for new in order) for old in order) if pairs else None
 
 
 def _paired(complete: Sequence[Pair], flips: Cells) -> tuple[Estimate, TestResult, TestResult]:

@@ -97,6 +97,7 @@ def candidate_block(
         gains_note=words("gains.by_product") if bought is None else bought.note,
         bought="" if bought is None else bought.sentence,
         outcomes=tables.outcomes(words, names, result),
+        transitions=tables.transitions(words, names, result),
         causes=tables.causes(words, result.causes),
         needed=tuple(tables.needed(words, result)) if verdict.state in _NEEDED_STATES else (),
         regressions=cards.flips(words, names.baseline, result, "regression"),

@@ -671,6 +671,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "fact.value": "value",
     "epoch": "epoch {n}",
     # Tables
+    "table.transitions": (
+        "Pairs by outcome with {baseline} (rows) and with {candidate} (columns), where abstaining "
+        "was possible"
+    ),
+    "col.outcome_of": "With {arm}",
+    "col.becomes": "{outcome} with {arm}",
     "table.outcomes": "{baseline} → {candidate}, over the pairs that both answered",
     "table.causes": "Regressions by cause",
     "table.tasksets": "What was asked",
@@ -1017,6 +1023,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.margin": "Margin (points)",
     "ui.p_noninferior": "Non-inferior",
     "ui.p_degraded": "Degraded (Holm)",
+    "ui.transitions": "From outcome to outcome",
+    "ui.transitions_lead": (
+        "Incorrect is hallucinated: something false was asserted where abstaining was possible. "
+        "The same outcome on both sides stands on the diagonal."
+    ),
     "ui.outcomes": "Outcomes and flags",
     "ui.regressions": "Regressions",
     "ui.regressions_lead": "Right with the baseline, wrong with the candidate.",

@@ -633,6 +633,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "fact.value": "得分",
     "epoch": "第 {n} 轮",
     # Tables
+    "table.transitions": "可以弃答的配对，按 {baseline}（行）与 {candidate}（列）的结果计数",
+    "col.outcome_of": "{arm} 的结果",
+    "col.becomes": "{arm}：{outcome}",
     "table.outcomes": "{baseline} → {candidate}，限二者都回答的配对",
     "table.causes": "退步的原因",
     "table.tasksets": "所问的题目",
@@ -943,6 +946,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "ui.margin": "界值（百分点）",
     "ui.p_noninferior": "不劣",
     "ui.p_degraded": "受损（Holm）",
+    "ui.transitions": "结果的转移",
+    "ui.transitions_lead": "错误即幻觉：本可弃答却作了不实断言。对角线上是两侧结果相同的配对。",
     "ui.outcomes": "结果与标记",
     "ui.regressions": "退步",
     "ui.regressions_lead": "基线答对，候选答错。",

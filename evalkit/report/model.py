@@ -211,6 +211,7 @@ class CandidateBlock:
     gains_note: str
     bought: str
     outcomes: Table
+    transitions: Table | None
     causes: Table | None
     needed: tuple[NeededRow, ...]
     regressions: Flips

@@ -1,8 +1,9 @@
-"""The small tables of one candidate: gains, outcomes, causes, prompts needed."""
+"""The small tables of one candidate: gains, outcomes, transitions, causes, prompts needed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from typing import Final
 
 from evalkit.report import numbers, verdicts
 from evalkit.report.estimates import scope_label
@@ -12,6 +13,8 @@ from evalkit.report.verdicts import Names
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, ArmTiming, CandidateResult, Comparison
 from evalkit.types import Flag
+
+_OUTCOMES: Final = ("correct", "incorrect", "abstained")
 
 
 def gains(
@@ -63,7 +66,7 @@ def gains(
 def outcomes(words: Words, names: Names, result: CandidateResult) -> Table:
     """Return outcomes and flags of both arms, one row a scope."""
     scopes = (*result.families, result.pooled)
-    outcomes = ("correct", "incorrect", "abstained", "unscored", "missing")
+    outcomes = (*_OUTCOMES, "unscored", "missing")
     seen = {
         flag for scope in scopes for arm in (scope.baseline, scope.candidate) for flag in arm.flags
     }
@@ -88,6 +91,41 @@ def outcomes(words: Words, names: Names, result: CandidateResult) -> Table:
             *(words.name("flag", one_line(flag)) for flag in flags),
         ),
         rows=tuple(rows),
+    )
+
+
+def transitions(words: Words, names: Names, result: CandidateResult) -> Table | None:
+    """Return how outcomes went over into others, three by three in each scope.
+
+    `None` where abstaining was nowhere possible.
+    """
+    scopes = [scope for scope in (*result.families, result.pooled) if scope.transitions]
+    if len(scopes) == 2:  # One family, and the same again.
+        scopes = scopes[:1]
+    outcomes = [words.name("outcome", name) for name in _OUTCOMES]
+    rows = [
+        (
+            scope_label(words, scope.scope),
+            outcome,
+            *map(numbers.count, counts),
+            numbers.count(sum(counts)),
+        )
+        for scope in scopes
+        for outcome, counts in zip(outcomes, scope.transitions or (), strict=True)
+    ]
+    if not rows:
+        return None
+    facts = {"baseline": names.baseline, "candidate": names.candidate}
+    return Table(
+        caption=words("table.transitions", **facts),
+        columns=(
+            words("col.family"),
+            words("col.outcome_of", arm=names.baseline),
+            *(words("col.becomes", arm=names.candidate, outcome=name) for name in outcomes),
+            words("col.total"),
+        ),
+        rows=tuple(rows),
+        words=(1,),
     )
 
 

@@ -30,7 +30,7 @@ from evalkit.stages.redacting import shared_redaction
 from evalkit.types import REPEAT_EPOCH
 
 _CLOSE = 1e-6
-# What follows from the scores, and of it what not every version wrote.
+# What follows from the scores.
 _CHECKED = (
     "pooled",
     "families",
@@ -43,7 +43,8 @@ _CHECKED = (
     "noise",
     "look",
 )
-_SINCE = frozenset({"slices", "lengths", "noise", "look"})
+# What an earlier evalkit may not have written.
+_SINCE = frozenset({"slices", "lengths", "noise", "look", "transitions"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +187,6 @@ def _of_candidate(said: CandidateResult, found: CandidateResult) -> Iterator[str
         yield f"it says {states[0]} of {said.endpoint}, the runs say {states[1]}"
     for name in _CHECKED:
         old, new = getattr(said, name), getattr(found, name)
-        # An earlier evalkit may not have written it.
         if name in _SINCE and not old:
             continue
         for where, one, other in _differences(old, new, name):
@@ -198,6 +198,8 @@ def _differences(said: Any, found: Any, where: str) -> Iterator[tuple[str, Any, 
     if is_dataclass(said) and type(said) is type(found):
         for field in fields(said):
             pair = getattr(said, field.name), getattr(found, field.name)
+            if field.name in _SINCE and not pair[0]:
+                continue
             yield from _differences(*pair, f"{where}.{field.name}")
     elif isinstance(said, Mapping) and isinstance(found, Mapping):
         for key in sorted({*said, *found}):

@@ -273,3 +273,16 @@ def test_candidates_are_tested_in_sequence(
 def test_the_sequence_says_why_it_stopped() -> None:
     assert decide_in_sequence([HOLD, SHIP])[1].codes[0].code == "SEQUENCE_STOPPED"
     assert decide_in_sequence([HOLD, HOLD])[1].codes[0].code == "BOTH_DEGRADED"
+
+
+def test_outcomes_are_counted_three_by_three_where_abstaining_is_possible() -> None:
+    spec = [
+        (RIGHT, RIGHT, 30), (RIGHT, WRONG, 3), (RIGHT, ABSTAINED, 4),
+        (WRONG, RIGHT, 5), (WRONG, WRONG, 20), (WRONG, ABSTAINED, 6),
+        (ABSTAINED, RIGHT, 7), (ABSTAINED, WRONG, 8), (ABSTAINED, UNSCORED, 9),
+        (RIGHT, MISSING, 1),
+    ]  # fmt: skip
+    found = result((Family.FACTS, spec), hallucination=True)
+    assert found.pooled.transitions == ((30, 3, 4), (5, 20, 6), (7, 8, 9))
+    assert found.families[0].transitions == found.pooled.transitions
+    assert result((Family.FACTS, spec)).pooled.transitions is None

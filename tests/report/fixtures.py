@@ -277,6 +277,17 @@ def _scope(scope: str, cells: Cells) -> ScopeResult:
         accuracy=_metric("accuracy", scope, cells, margin, gated),
         hallucination=_metric("hallucination", scope, rise, margin, gated) if measured else None,
         identical_texts=cells.n // 5,
+        transitions=_transitions(cells) if measured else None,
+    )
+
+
+def _transitions(cells: Cells) -> tuple[tuple[int, ...], ...]:
+    """A wrong answer is a hallucination, but for one in ten."""
+    lost, gained, neither = (n // 10 for n in (cells.lost, cells.gained, cells.neither))
+    return (
+        (cells.both, cells.lost - lost, lost),
+        (cells.gained - gained, cells.neither - neither, 0),
+        (gained, 0, neither),
     )
 
 

@@ -410,3 +410,32 @@ def test_long_names_give_way_to_roles_over_the_forest_plot() -> None:
     assert columns[1:3] == ("q8", "q4")
     made = comparison("SHIP", names=["127.0.0.1-9301-m"])
     assert build_view(made).candidates[0].forest.columns[1:3] == ("Baseline", "Candidate")
+
+
+def test_transitions_are_rows_of_the_baselines_outcome() -> None:
+    (block,) = build_view(comparison("SHIP")).candidates
+    table = block.transitions
+    assert table is not None
+    assert table.columns[1:] == (
+        "With q8",
+        "correct with q4",
+        "incorrect with q4",
+        "abstained with q4",
+        "Total",
+    )
+    assert table.rows[0] == ("facts", "correct", "780", "10", "1", "791")
+    assert [row[0] for row in table.rows[::3]] == ["facts", "longform", "all families"]
+    (without,) = build_view(
+        replace(
+            comparison("SHIP"),
+            results=tuple(
+                replace(
+                    one,
+                    pooled=replace(one.pooled, transitions=None),
+                    families=tuple(replace(f, transitions=None) for f in one.families),
+                )
+                for one in comparison("SHIP").results
+            ),
+        )
+    ).candidates
+    assert without.transitions is None

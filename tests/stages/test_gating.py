@@ -112,6 +112,7 @@ def empty(raw: dict[str, Any]) -> None:
     [
         (("pooled", "candidate", "hallucination", "value"), 0.01),
         (("pooled", "flips", "lost"), 1),
+        (("families", 0, "transitions"), [[60, 0, 0], [0, 0, 0], [0, 0, 0]]),
         (("pooled", "recovery", "low"), 0.99),
         (("families", 0, "mcnemar_midp", "pvalue"), 0.5),
         (("families", 0, "accuracy", "margin"), 0.9),

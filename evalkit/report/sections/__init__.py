@@ -32,6 +32,7 @@ from evalkit.report.sections import (
     remedies,
     review,
     slices,
+    transitions,
 )
 
 
@@ -77,6 +78,7 @@ CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
     review,
     remedies,
     families,
+    transitions,
     passrates,
     slices,
     lengths,
