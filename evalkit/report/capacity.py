@@ -158,7 +158,7 @@ def _table(words: Words, found: Capacity, present: list[str]) -> Table:
     prints = found.footprints
     rows = [
         (words("capacity.layout"), *(one_line(f.layout) for f in prints)),
-        (words("capacity.bits"), *(f"{f.bits_per_weight:.2f}" for f in prints)),
+        (words("capacity.bits"), *(numbers.bits(f.bits_per_weight) for f in prints)),
     ]
     rows += [
         (words(f"capacity.part.{key}"), *(_size(f.components.get(key)) for f in prints))

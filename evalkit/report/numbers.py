@@ -87,6 +87,11 @@ def score(value: float) -> str:
     return f"{value:.2f}"
 
 
+def bits(value: float) -> str:
+    """Write bits per weight."""
+    return f"{value:.2f}"
+
+
 def change(baseline: float | None, candidate: float | None) -> str:
     """Write a relative change, e.g. `−46%`."""
     if not baseline or candidate is None:
