@@ -113,6 +113,8 @@ def start_answer(source: str, processes: int, run: int) -> tuple[int, int, int]:
         os.close(results_in)
         return pid, calls_in, results_out
     with Catch():
+        # As in any interpreter: the answer may expect a KeyboardInterrupt of itself.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         os.close(run)
         os.close(calls_in)
         os.close(results_out)

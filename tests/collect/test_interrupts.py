@@ -53,8 +53,10 @@ def interrupted(*, beside: bool, stubborn: bool) -> str:
         heard += running.stdout.readline()
         if stubborn:
             running.send_signal(signal.SIGINT)
-        rest, _ = running.communicate(timeout=60)
-    return heard + rest
+        # Not `communicate`: it would pass over what was read ahead with the last line.
+        heard += running.stdout.read()
+        running.wait(60)
+    return heard
 
 
 def test_the_first_one_drains_and_the_second_one_cancels() -> None:

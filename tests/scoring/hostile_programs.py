@@ -148,6 +148,15 @@ PROGRAMS: dict[str, str] = {
     "become-root": program(
         "import os", "os.setuid(0) if os.getuid() else os.setuid(4321)", "return 3"
     ),
+    "interrupt-the-verdict": program(
+        "import os, signal",
+        "for _ in range(2000):",
+        "    try:",
+        "        os.kill(os.getppid(), signal.SIGINT)",
+        "    except OSError:",
+        "        pass",
+        "return 7",
+    ),
     "kill-everybody": program(
         "import os, signal",
         "for pid in (-1, os.getppid(), 1, {parent}):",
