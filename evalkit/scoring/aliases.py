@@ -44,6 +44,7 @@ _SEPARATOR = re.compile(r"[\s,\-\u2010-\u2015]+")
 _BETWEEN = r"[\s,\-\u2010-\u2015]{1,3}(?:the )?"
 _DOT = r"[\u00b7\u2022\u2027\u2219\u22c5\u30fb.\-\u2010-\u2015 ]"
 _HAN_NAME = re.compile(rf"[\u4e00-\u9fff](?:{_DOT}?[\u4e00-\u9fff]){{2,19}}")
+_LATIN = re.compile("[a-z0-9]")
 _BARE_NUMBER = re.compile(r"-?[\d.,/ ]*\d[\d.,/ ]*%?")
 
 
@@ -53,13 +54,14 @@ class Alias:
 
     Attributes:
         phrases: Normalised names that are found as they are written.
-        patterns: For each: a word that no mention lacks, and what finds a mention.
+        patterns: For each: a word that no mention lacks, and what finds a mention, compiled
+            only when a sentence has that word.
         value: What it is as a number, when it is one and nothing else.
         percent: Whether that number is a percentage.
     """
 
     phrases: tuple[str, ...]
-    patterns: tuple[tuple[str, re.Pattern[str]], ...]
+    patterns: tuple[tuple[str, str], ...]
     value: Fraction | None
     percent: bool
 
@@ -75,7 +77,8 @@ class Alias:
             yield from find_phrase(sentence, phrase)
         for word, pattern in self.patterns:
             if word in sentence:
-                yield from (Span(*match.span()) for match in pattern.finditer(sentence))
+                found = _compiled(pattern).finditer(sentence)
+                yield from (Span(*match.span()) for match in found)
 
     def _numbers(self, sentence: str) -> Iterator[Span]:
         if fold_numbers(sentence) != sentence:
@@ -101,19 +104,46 @@ def alias(name: str) -> Alias:
     if bracketed := _BRACKETS.findall(plain):
         names += [_BRACKETS.sub(" ", plain).strip(), *bracketed]
     names = list(dict.fromkeys(filter(None, names)))
-    return Alias(tuple(names), tuple(filter(None, map(_pattern, names))), None, percent=False)
+    words = [form for name in names for form in _forms_of_a_word(name)]
+    phrases = tuple(dict.fromkeys((*names, *words)))
+    return Alias(phrases, tuple(filter(None, map(_pattern, names))), None, percent=False)
 
 
-def _pattern(name: str) -> tuple[str, re.Pattern[str]] | None:
-    """Return what finds a name in other writing: in Latin letters, or Chinese of 3 and more."""
-    if _HAN_NAME.fullmatch(name):
-        characters = re.sub(_DOT, "", name)
-        return characters[0], re.compile(f"{_DOT}?".join(characters))
+@lru_cache(maxsize=20_000)
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern)
+
+
+def _words_of(name: str) -> list[str]:
+    """Return the words of a name in Latin letters that is found in other writing, too."""
     bare = _FILLER.sub("", name)
     words = [word.strip(".") for word in _SEPARATOR.split(bare) if word.strip(".")]
-    if not words or len(words) > _MAX_WORDS or not all(re.search("[a-z0-9]", w) for w in words):
-        return None
+    if not words or len(words) > _MAX_WORDS or not all(_LATIN.search(word) for word in words):
+        return []
     if len(bare) < 3 or (len(words) == 1 and len(words[0]) < 4):
+        return []
+    return words
+
+
+def _forms_of_a_word(name: str) -> tuple[str, ...]:
+    """Return a name of one word in singular and plural: no pattern is needed for that."""
+    words = _words_of(name)
+    if len(words) != 1:
+        return ()
+    (word,) = words
+    if not word.isalpha():
+        return (word,)
+    stem = word.removesuffix("s")
+    return stem, f"{stem}s"
+
+
+def _pattern(name: str) -> tuple[str, str] | None:
+    """Return what finds a name in other writing: of several words, or Chinese of 3 and more."""
+    if _HAN_NAME.fullmatch(name):
+        characters = re.sub(_DOT, "", name)
+        return characters[0], f"{_DOT}?".join(characters)
+    words = _words_of(name)
+    if len(words) < 2:
         return None
     last = words[-1]
     tail = re.escape(last)
@@ -121,7 +151,7 @@ def _pattern(name: str) -> tuple[str, re.Pattern[str]] | None:
         tail = re.escape(last.removesuffix("s")) + "s?"
     parts = [rf"{re.escape(word)}\.?" for word in words[:-1]]
     pattern = rf"(?<![a-z0-9_]){_BETWEEN.join([*parts, tail])}(?![a-z0-9_])"
-    return max(words[:-1] or [last.removesuffix("s")], key=len), re.compile(pattern)
+    return max(words[:-1], key=len), pattern
 
 
 def negated(sentence: str, span: Span) -> bool:
