@@ -14,6 +14,7 @@ from typing import Final
 from markupsafe import Markup, escape
 
 from evalkit.report import numbers
+from evalkit.report.svg import line
 
 _WIDTH: Final = 820
 _HEIGHT: Final = 400
@@ -89,18 +90,18 @@ def power_svg(plot: PowerPlot) -> Markup:
 def _axes(plot: PowerPlot) -> Iterator[str]:
     for percent in (0, 20, 40, 60, 80, 100):
         y = _y(percent / 100)
-        yield _line(_LEFT, y, _RIGHT, y, "grid")
+        yield line(_LEFT, y, _RIGHT, y, "grid")
         yield _text(_LEFT - 8, y + 4, f"{percent}%", "end")
     first, last = plot.sizes[0], plot.sizes[-1]
     for power in range(math.floor(math.log10(first)), math.floor(math.log10(last)) + 1):
         for tick in (10**power, 2 * 10**power, 5 * 10**power):
             if first <= tick <= last:
                 x = _x(tick, plot)
-                yield _line(x, _TOP, x, _BOTTOM, "grid")
+                yield line(x, _TOP, x, _BOTTOM, "grid")
                 yield _text(x, _BOTTOM + 18, numbers.count(tick), "middle")
-    yield _line(_LEFT, _y(plot.wanted), _RIGHT, _y(plot.wanted), "soft")
+    yield line(_LEFT, _y(plot.wanted), _RIGHT, _y(plot.wanted), "soft")
     own = _x(plot.own, plot)
-    yield _line(own, _TOP, own, _BOTTOM, "soft")
+    yield line(own, _TOP, own, _BOTTOM, "soft")
     yield _text(own, _BOTTOM + 36, f"this plan: {numbers.count(plot.own)}", "middle")
     yield _text((_LEFT + _RIGHT) / 2, _BOTTOM + 60, "prompts (logarithmic)", "middle")
 
@@ -132,10 +133,6 @@ def _x(size: float, plot: PowerPlot) -> float:
 
 def _y(chance: float) -> float:
     return _BOTTOM - chance * (_BOTTOM - _TOP)
-
-
-def _line(x1: float, y1: float, x2: float, y2: float, kind: str) -> str:
-    return f'<line class="{kind}" x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}"/>'
 
 
 def _text(x: float, y: float, text: str, anchor: str) -> str:

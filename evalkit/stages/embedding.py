@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Literal
 
-from evalkit.collect.journal import is_run_folder, open_run
+from evalkit.collect.journal import open_run
 from evalkit.errors import EvalKitError
 from evalkit.report.explorer import Embedded, embed
 from evalkit.report.store import load_comparison
 from evalkit.report.words import Words
 from evalkit.results import Comparison, SampleView
-from evalkit.stages.places import read_places
+from evalkit.stages.places import find_runs
 
 What = Literal["most", "all", "flips", "none"]
 Seal = Callable[[SampleView], SampleView]
@@ -55,8 +55,8 @@ def embedded_pairs(
     """
     if embedding.what == "none":
         return "none"
-    runs = _runs(folder, comparison)
-    if not all(is_run_folder(run) for run in runs):
+    runs = find_runs(comparison, folder, ())
+    if runs is None:
         return "gone"
     # Scorers and statistics are slow to import, and needed here alone.
     from evalkit.stages.exploring import Unexplored, explore
@@ -73,9 +73,3 @@ def embedded_pairs(
     except EvalKitError as error:
         embedding.notify(f"the page shows no single pairs: {error.message}")
         return "unreadable"
-
-
-def _runs(folder: Path, comparison: Comparison) -> list[Path]:
-    away = read_places(folder)
-    names = [comparison.baseline.endpoint, *(arm.endpoint for arm in comparison.candidates)]
-    return [away.get(name, folder / "runs" / name) for name in names]

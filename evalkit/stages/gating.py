@@ -78,13 +78,8 @@ def _made_again(
     home: Path, file: Path, stored: Comparison, places: Sequence[Path], later: Policy | None
 ) -> tuple[Comparison | None, str]:
     """Return the comparison as the runs give it; otherwise why they cannot."""
-    from evalkit.stages.rejudging import (
-        disagreement,
-        find_runs,
-        judge_again,
-        read_evidence,
-        read_plan,
-    )
+    from evalkit.stages.places import find_runs
+    from evalkit.stages.rejudging import disagreement, judge_again, read_evidence, read_plan
     from evalkit.stages.reviewing import with_marks
 
     found = find_runs(stored, home, places)

@@ -12,8 +12,10 @@ from typing import Final
 
 import orjson
 
+from evalkit.collect.journal import is_run_folder
 from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
+from evalkit.results import Comparison
 from evalkit.stages.collecting import CollectedRun
 
 PLACES: Final = "runs.json"
@@ -53,3 +55,28 @@ def read_places(folder: Path) -> Mapping[str, Path]:
         return {}
     home = folder.resolve()
     return {arm: home / path for arm, path in said.items() if isinstance(path, str)}
+
+
+def find_runs(comparison: Comparison, home: Path, places: Sequence[Path]) -> list[Path] | None:
+    """Return the run folder of every arm, the baseline's first; `None` when one is not there.
+
+    Args:
+        comparison: Whose arms they are.
+        home: Its folder.
+        places: Further folders that may hold them, by the arms' names.
+    """
+    elsewhere = read_places(home)
+    found = []
+    for arm in (comparison.baseline, *comparison.candidates):
+        # A name that is a path would lead out of the folder.
+        named = Path(arm.endpoint).name == arm.endpoint and arm.endpoint != ".."
+        # What is noted comes first: a folder of that name may be left from an earlier look.
+        tried = [elsewhere[arm.endpoint]] if arm.endpoint in elsewhere else []
+        tried += [place / arm.endpoint for place in (home / "runs", *places)] if named else []
+        if comparison.against is not None and arm is comparison.baseline:
+            tried.append(home / comparison.against.run)
+        here = [path for path in tried if is_run_folder(path)]
+        if not here:
+            return None
+        found.append(here[0])
+    return found

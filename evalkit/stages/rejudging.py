@@ -10,7 +10,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from evalkit.collect.journal import is_run_folder, open_run
+from evalkit.collect.journal import open_run
 from evalkit.collect.redaction import Redaction
 from evalkit.config import Config
 from evalkit.decision.pairing import Answer, Key
@@ -24,7 +24,7 @@ from evalkit.stages.checking import find_confounders
 from evalkit.stages.collecting import CollectedRun, load_run
 from evalkit.stages.comparing import Decided, GradedRun, History, decide_arms
 from evalkit.stages.ledger import Ledger, subjects_of
-from evalkit.stages.places import read_places
+from evalkit.stages.places import find_runs
 from evalkit.stages.plan import Plan, plan_difference, recorded_plan
 from evalkit.stages.redacting import shared_redaction
 from evalkit.types import REPEAT_EPOCH
@@ -54,30 +54,6 @@ class Evidence:
     runs: tuple[GradedRun, ...]
     plan: Plan
     history: Mapping[str, History]
-
-
-def find_runs(comparison: Comparison, home: Path, places: Sequence[Path]) -> list[Path] | None:
-    """Return the run folder of every arm, the baseline's first; `None` when one is not there.
-
-    Args:
-        comparison: Whose arms they are.
-        home: Its folder.
-        places: Further folders that may hold them, by the arms' names.
-    """
-    elsewhere = read_places(home)
-    found = []
-    for arm in (comparison.baseline, *comparison.candidates):
-        # A name that is a path would lead out of the folder.
-        named = Path(arm.endpoint).name == arm.endpoint and arm.endpoint != ".."
-        tried = [place / arm.endpoint for place in (home / "runs", *places)] if named else []
-        tried += [elsewhere[arm.endpoint]] if arm.endpoint in elsewhere else []
-        if comparison.against is not None and arm is comparison.baseline:
-            tried.append(home / comparison.against.run)
-        here = [path for path in tried if is_run_folder(path)]
-        if not here:
-            return None
-        found.append(here[0])
-    return found
 
 
 def read_plan(comparison: Comparison, runs: Sequence[Path]) -> Plan:
