@@ -163,7 +163,8 @@ def read_policy(path: Path) -> Policy:
                 hint=f"Name a file, or one of: {', '.join(shipped)}.",
             )
         path = shipped[str(path)]
-    raw = expand(read_yaml(path), os.environ, str(path))
+    known = f"Name a file that is there, or one of: {', '.join(shipped_policies())}."
+    raw = expand(read_yaml(path, "Policy file", known), os.environ, str(path))
     try:
         return Policy.model_validate(raw)
     except ValidationError as error:

@@ -41,8 +41,15 @@ class _UniqueKeyLoader(yaml.SafeLoader):
         return super().construct_mapping(node, deep=deep)
 
 
-def read_yaml(path: Path) -> dict[str, Any]:
+def read_yaml(
+    path: Path, what: str = "Configuration file", absent: str = "Make one with: evalkit init"
+) -> dict[str, Any]:
     """Read a file of keys with values; an empty one has none.
+
+    Args:
+        path: Of the file.
+        what: The word for it in errors.
+        absent: What to do where there is none.
 
     Raises:
         ConfigError: One sentence with file, line and what to do.
@@ -51,37 +58,29 @@ def read_yaml(path: Path) -> dict[str, Any]:
         text = path.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         raise ConfigError(
-            f"Configuration file '{path}' does not exist.",
-            hint="Make one with: evalkit init",
+            f"{what} '{path}' does not exist.",
+            hint=absent,
         ) from None
     except UnicodeDecodeError:
-        raise ConfigError(
-            f"Configuration file '{path}' is not UTF-8 text.", hint="Save it as UTF-8."
-        ) from None
+        raise ConfigError(f"{what} '{path}' is not UTF-8 text.", hint="Save it as UTF-8.") from None
     except OSError as error:
-        raise ConfigError(
-            f"Configuration file '{path}' cannot be read: {error.strerror}."
-        ) from None
+        raise ConfigError(f"{what} '{path}' cannot be read: {error.strerror}.") from None
     try:
         loaded = yaml.load(text, Loader=_UniqueKeyLoader)
     except yaml.MarkedYAMLError as error:
         mark = error.problem_mark
         line = f" line {mark.line + 1}" if mark is not None else ""
-        raise ConfigError(
-            f"Configuration file '{path}'{line} is not valid YAML: {error.problem}."
-        ) from None
+        raise ConfigError(f"{what} '{path}'{line} is not valid YAML: {error.problem}.") from None
     except yaml.YAMLError as error:
         raise ConfigError(
-            f"Configuration file '{path}' is not valid YAML: {str(error).splitlines()[0]}."
+            f"{what} '{path}' is not valid YAML: {str(error).splitlines()[0]}."
         ) from None
     except RecursionError:
-        raise ConfigError(f"Configuration file '{path}' is nested too deeply.") from None
+        raise ConfigError(f"{what} '{path}' is nested too deeply.") from None
     if loaded is None:
         return {}
     if not isinstance(loaded, dict):
-        raise ConfigError(
-            f"Configuration file '{path}' holds a {type(loaded).__name__}, not keys with values."
-        )
+        raise ConfigError(f"{what} '{path}' holds a {type(loaded).__name__}, not keys with values.")
     return loaded
 
 

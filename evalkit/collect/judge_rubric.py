@@ -103,7 +103,9 @@ def read_rubric(name: str) -> Rubric:
     if path.suffix not in {".yaml", ".yml"}:
         raise UnknownNameError("rubric", name, RUBRICS)
     try:
-        found = _File.model_validate(read_yaml(path))
+        found = _File.model_validate(
+            read_yaml(path, "Rubric file", f"Rubrics by name: {', '.join(RUBRICS)}.")
+        )
     except ValidationError as error:
         message, hint = explain_validation(error, f"'{path}'", _File)
         raise ConfigError(message, hint=hint) from None

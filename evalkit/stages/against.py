@@ -23,11 +23,11 @@ from evalkit.results import Comparison
 from evalkit.scoring.store import SCORES, read_scores
 from evalkit.stages.arms import Arm
 from evalkit.stages.judge_folders import deciding_scorers
+from evalkit.stages.places import RUNS, find_run
 from evalkit.stages.plan import Plan, plan_difference, read_plan
 from evalkit.stages.probing import OnStage
 from evalkit.stages.recorded import other_wishes
 
-_RUNS = "runs"
 _SHOWN = 200
 
 
@@ -101,8 +101,8 @@ def find_release(folder: Path, wanted: str | None, on_stage: OnStage) -> Release
         )
     content = load_comparison(folder)
     name, chosen = _chosen(content, wanted)
-    run = run_path(content, folder, name)
-    if Path(name).name != name or not is_run_folder(run):
+    run = find_run(content, folder, name)
+    if run is None:
         raise StoreError(
             f"{folder} does not hold the answers of '{one_line(name)}', which it compared.",
             hint="Give the run folder itself to --against.",
@@ -175,20 +175,6 @@ def _run(folder: Path, wanted: str | None) -> Release:
     return Release(folder, _arm(folder, header), "run", "run", header)
 
 
-def run_path(content: Comparison, folder: Path, name: str) -> Path:
-    """Return where the answers of an arm lie: in its comparison's folder, or with the release.
-
-    Args:
-        content: The comparison.
-        folder: That holds it.
-        name: Of the arm.
-    """
-    earlier = content.against
-    if earlier is not None and name == content.baseline.endpoint:
-        return folder / earlier.run
-    return folder / _RUNS / name
-
-
 def _chosen(
     content: Comparison, wanted: str | None
 ) -> tuple[str, Literal["named", "recommended", "kept"]]:
@@ -214,7 +200,7 @@ def _arm(run: Path, header: Mapping[str, Any]) -> Arm:
     """Name a release after what it was and where it lies: `q4@2026-10`."""
     whole = run.resolve()
     name = str(header.get("endpoint", {}).get("name") or whole.name)
-    folder = whole.parent.parent if whole.parent.name == _RUNS else whole
+    folder = whole.parent.parent if whole.parent.name == RUNS else whole
     place = re.sub(r"[^\w.+-]+", "-", folder.name)[:60] or "release"
     return Arm(f"{name}@{place}", recorded=run)
 

@@ -19,6 +19,7 @@ from evalkit.results import Comparison
 from evalkit.stages.collecting import CollectedRun
 
 PLACES: Final = "runs.json"
+RUNS: Final = "runs"
 
 
 def write_places(folder: Path, runs: Sequence[CollectedRun]) -> None:
@@ -32,7 +33,7 @@ def write_places(folder: Path, runs: Sequence[CollectedRun]) -> None:
     places = {
         arm: os.path.relpath(path, home)
         for arm, path in found.items()
-        if path != (home / "runs" / arm).resolve()
+        if path != (home / RUNS / arm).resolve()
     }
     file = folder / PLACES
     try:
@@ -65,18 +66,29 @@ def find_runs(comparison: Comparison, home: Path, places: Sequence[Path]) -> lis
         home: Its folder.
         places: Further folders that may hold them, by the arms' names.
     """
-    elsewhere = read_places(home)
-    found = []
-    for arm in (comparison.baseline, *comparison.candidates):
-        # A name that is a path would lead out of the folder.
-        named = Path(arm.endpoint).name == arm.endpoint and arm.endpoint != ".."
-        # What is noted comes first: a folder of that name may be left from an earlier look.
-        tried = [elsewhere[arm.endpoint]] if arm.endpoint in elsewhere else []
-        tried += [place / arm.endpoint for place in (home / "runs", *places)] if named else []
-        if comparison.against is not None and arm is comparison.baseline:
-            tried.append(home / comparison.against.run)
-        here = [path for path in tried if is_run_folder(path)]
-        if not here:
-            return None
-        found.append(here[0])
-    return found
+    arms = (comparison.baseline, *comparison.candidates)
+    found = [find_run(comparison, home, arm.endpoint, places) for arm in arms]
+    here = [path for path in found if path is not None]
+    return here if len(here) == len(arms) else None
+
+
+def find_run(
+    comparison: Comparison, home: Path, name: str, places: Sequence[Path] = ()
+) -> Path | None:
+    """Return the run folder of one arm; `None` when it is not there.
+
+    Args:
+        comparison: Whose arm it is.
+        home: Its folder.
+        name: Of the arm.
+        places: Further folders that may hold it, by the arm's name.
+    """
+    # What is noted comes first: a folder of that name may be left from an earlier look.
+    noted = read_places(home).get(name)
+    tried = [] if noted is None else [noted]
+    # A name that is a path would lead out of the folder.
+    if Path(name).name == name and name != "..":
+        tried += [place / name for place in (home / RUNS, *places)]
+    if comparison.against is not None and name == comparison.baseline.endpoint:
+        tried.append(home / comparison.against.run)
+    return next((path for path in tried if is_run_folder(path)), None)

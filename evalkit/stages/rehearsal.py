@@ -17,9 +17,9 @@ from evalkit.report.store import COMPARISON_FILE, load_comparison
 from evalkit.report.text import one_line
 from evalkit.results import Comparison
 from evalkit.scoring.store import SCORES, read_scores
-from evalkit.stages.against import run_path
 from evalkit.stages.arms import Arm
 from evalkit.stages.collecting import load_run
+from evalkit.stages.places import find_run
 from evalkit.stages.plan import recorded_plan
 from evalkit.types import Taskset
 
@@ -53,8 +53,8 @@ def read_recorded(folder: Path) -> Recorded:
     """
     if (folder / COMPARISON_FILE).is_file():
         comparison = load_comparison(folder)
-        run = run_path(comparison, folder, comparison.baseline.endpoint)
-        if not is_run_folder(run):
+        run = find_run(comparison, folder, comparison.baseline.endpoint)
+        if run is None:
             raise StoreError(
                 f"'{folder}' does not hold the run of its baseline "
                 f"'{one_line(comparison.baseline.endpoint)}'.",

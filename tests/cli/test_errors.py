@@ -40,6 +40,7 @@ def is_one_sentence(ended: Ended, code: int, *words: str) -> None:
         (["compare", "q8", "q8"], 2, ["given twice"]),
         (["compare", "http://127.0.0.1:1", "q8"], 2, ["#"]),
         (["compare", "q8", "q4", "-c", "none.yaml"], 2, ["none.yaml", "evalkit init"]),
+        (["compare", "q8", "q4", "--policy", "none.yaml"], 2, ["Policy file 'none", "strict"]),
         (["compare", "q8", "q4", "-t", "fact"], 2, ["Unknown taskset 'fact'", "facts"]),
         (["compare", "q8", "q4", "-t", "code"], 2, ["--allow-code"]),
         (["compare", "q8", "q4", "--set", "sed=1"], 2, ["'sed'", "seed"]),

@@ -20,6 +20,7 @@ from evalkit.scoring.store import SCORES
 from evalkit.stages.embedding import Embedding, embedded_pairs
 from evalkit.stages.places import PLACES
 from evalkit.stages.redacting import redact_comparison, sealing
+from evalkit.stages.rehearsal import read_recorded
 from tests.recorded import Case, compared, long_cases
 from tests.report.test_explorer import content, pairs
 
@@ -196,6 +197,7 @@ def test_runs_elsewhere_are_found_again(tmp_path: Path) -> None:
     # Relative, so that both may be moved together.
     told = orjson.loads((made.folder / PLACES).read_bytes())
     assert told == {arm: f"../elsewhere/{arm}" for arm in ("bf16", "int4")}
+    assert read_recorded(made.folder).answers
     (tmp_path / "elsewhere").rename(tmp_path / "away")
     assert embedded(made.folder) == "gone"
 
