@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+CAPACITY_VERSION = 1
+
 # What memory goes to, in the order of every table and chart.
 COMPONENTS = (
     "weights",
@@ -158,3 +160,18 @@ class Capacity:
     draft: str | None
     footprints: tuple[Footprint, ...]
     notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class StoredCapacity:
+    """The content of `capacity.json`: a plan that lies beside a comparison.
+
+    Attributes:
+        arms: Names of footprints by arms of the comparison, where it was told which is which.
+    """
+
+    schema_version: int
+    evalkit_version: str
+    created: str
+    plan: Capacity
+    arms: Mapping[str, str]

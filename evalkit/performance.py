@@ -175,6 +175,7 @@ class Performance:
         arms: The baseline first.
         settings: How it was measured.
         price: Of one hour of an endpoint, in whatever currency.
+        prices: Of one hour, by arm, where they differ.
     """
 
     schema_version: int
@@ -186,3 +187,4 @@ class Performance:
     arms: tuple[MeasuredArm, ...]
     points: tuple[Point, ...]
     remarks: tuple[Remark, ...]
+    prices: Mapping[str, float] = field(default_factory=dict)

@@ -5,14 +5,15 @@ from __future__ import annotations
 import json
 import re
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
-from evalkit.cli.options import HTML, JSON, share
-from evalkit.errors import UsageError
+from evalkit.cli.options import HTML, JSON, Folder, share
+from evalkit.errors import UnknownNameError, UsageError
 
 if TYPE_CHECKING:
+    from evalkit.capacities import Capacity
     from evalkit.capacity.budget import Draft
     from evalkit.capacity.formats import Layout
     from evalkit.capacity.source import Source
@@ -81,6 +82,18 @@ _KV = ("bf16", "fp16", "fp8", "q8_0", "q4_0")
     help="Tokens of one prefill step. Default: 8192 (vLLM), 512 (GGUF).",
 )
 @click.option(
+    "-o",
+    "--output",
+    type=Folder(path_type=Path),
+    help="Also write capacity.json there; the report of a comparison in that folder shows it.",
+)
+@click.option(
+    "--as",
+    "named",
+    metavar="ENDPOINT=FORMAT,...",
+    help="Which format an endpoint of that comparison is, where name and quantization do not tell.",
+)
+@click.option(
     "--lang", type=click.Choice(["en", "zh"]), default="en", help="Language of what is shown."
 )
 @HTML
@@ -97,6 +110,8 @@ def capacity(
     headroom: str,
     reserve: str | None,
     prefill_tokens: int | None,
+    output: Path | None,
+    named: str | None,
     lang: str,
     html_path: Path | None,
     as_json: bool,
@@ -105,9 +120,13 @@ def capacity(
 
     MODEL_OR_CONFIG: a folder with config.json, a config.json, a GGUF file, an embedded model
     (q8, q4), or a name in the cache of transformers. No weights are read, and no network.
+
+    With -o FOLDER of a comparison, its report says which endpoints fit, beside quality and
+    speed. Formats are matched to endpoints by name or quantization.
     """
     from evalkit.capacity.budget import ENGINES, Workload, plan_capacity
 
+    arms = {} if named is None else _named(named, output)
     source = _source(model)
     engine = ENGINES[source.engine]
     free = share("--headroom", headroom)
@@ -125,10 +144,63 @@ def capacity(
     )
     layouts = _layouts(source, quant)
     found = plan_capacity(source.model, layouts, work, _draft(source, draft, draft_quant))
-    _show(found, lang, html_path, as_json)
+    stored = None if output is None else _keep(found, output, arms)
+    _show(found, lang, html_path, as_json, stored)
 
 
-def _show(found: Any, lang: str, html_path: Path | None, as_json: bool) -> None:
+def _named(text: str, output: Path | None) -> dict[str, str]:
+    if output is None:
+        raise UsageError("--as says which format an endpoint is, and needs -o FOLDER.")
+    arms = {}
+    for word in text.split(","):
+        # Names may hold the sign themselves, as addresses do.
+        arm, sign, quant = word.rpartition("=")
+        if not sign or not arm.strip() or not quant.strip() or arm.strip() in arms:
+            raise UsageError(
+                f"'{word[:40]}' in --as does not say which format an endpoint is.",
+                hint="Write e.g. --as fp8-prod=fp8,int4-new=int4, each once.",
+            )
+        arms[arm.strip()] = quant.strip().lower()
+    return arms
+
+
+def _keep(found: Capacity, folder: Path, arms: dict[str, str]) -> Path:
+    """Write the plan beside a comparison, if it tells which arm each format is.
+
+    Raises:
+        UsageError: When it does not.
+    """
+    from datetime import UTC, datetime
+
+    from evalkit import __version__
+    from evalkit.capacities import CAPACITY_VERSION, StoredCapacity
+    from evalkit.report.capacity_store import fits_of
+    from evalkit.report.text import one_line
+    from evalkit.report.words import Words
+    from evalkit.stages.stored import load_sound
+    from evalkit.stages.writing import COMPARISON, write_capacity
+
+    names = [one.name for one in found.footprints]
+    for quant in arms.values():
+        if quant not in names:
+            raise UnknownNameError("format in --as", quant, names)
+    created = datetime.now(UTC).isoformat(timespec="seconds")
+    stored = StoredCapacity(CAPACITY_VERSION, __version__, created, found, arms)
+    if (folder / COMPARISON).is_file():
+        comparison = load_sound(folder)
+        ends = [info.endpoint for info in (comparison.baseline, *comparison.candidates)]
+        for arm in arms:
+            if arm not in ends:
+                raise UnknownNameError("endpoint in --as", arm, ends)
+        for code, facts in fits_of(stored, comparison).unclear:
+            told = {key: one_line(text) for key, text in facts.items()}
+            raise UsageError(Words("en")(f"fits.{code}", **told))
+    return write_capacity(folder, stored)
+
+
+def _show(
+    found: Capacity, lang: str, html_path: Path | None, as_json: bool, stored: Path | None
+) -> None:
     from evalkit.cli.stats import as_plain
     from evalkit.cli.streams import terminal_color, terminal_width
     from evalkit.report.capacity import build_capacity
@@ -149,13 +221,16 @@ def _show(found: Any, lang: str, html_path: Path | None, as_json: bool) -> None:
         # Names come from files, and may hold what no output can show.
         for key in ("model", "architecture", "draft"):
             body[key] = one_line(body[key]) if body[key] is not None else None
-        if html_path is not None:
-            body["paths"] = {"html": str(html_path)}
+        paths = {"html": html_path, "capacity": stored}
+        if any(paths.values()):
+            body["paths"] = {key: str(path) for key, path in paths.items() if path is not None}
         click.echo(json.dumps(body, ensure_ascii=False, indent=2, allow_nan=False))
         return
     click.echo(render_capacity_console(view, terminal_width(), terminal_color()))
     if html_path is not None:
         click.echo(f"Page: {html_path}")
+    if stored is not None:
+        click.echo(f"Written to {stored}")
 
 
 def _source(model: str) -> Source:

@@ -18,6 +18,7 @@ from evalkit.cli.options import (
     VERBOSE,
     read_config,
 )
+from evalkit.errors import UnknownNameError
 
 if TYPE_CHECKING:
     from evalkit.performance import Performance
@@ -63,8 +64,8 @@ if TYPE_CHECKING:
     "--slo", metavar="TARGET", help="Target of a good request: ttft=500ms,itl=50ms,e2e=10s."
 )
 @click.option(
-    "--price", type=click.FloatRange(min=0, min_open=True), metavar="PER-HOUR",
-    help="Price of an hour of an endpoint: tells the cost of a million tokens.",
+    "--price", metavar="PER-HOUR|A=...,B=...",
+    help="Price of an hour of an endpoint, or of each: tells the cost of a million tokens.",
 )  # fmt: skip
 @click.option(
     "--together", is_flag=True,
@@ -90,7 +91,7 @@ def probe(
     requests: int,
     prefix_cache: bool,
     slo: str | None,
-    price: float | None,
+    price: str | None,
     together: bool,
     seed: int,
     config_path: Path | None,
@@ -115,9 +116,17 @@ def probe(
     from evalkit.api.measuring import probe as measure
     from evalkit.api.settings import default_output
     from evalkit.cli.display import make_display
-    from evalkit.probe.plan import ProbePlan, read_levels, read_rates, read_slo, read_tokens
+    from evalkit.probe.plan import (
+        ProbePlan,
+        read_levels,
+        read_prices,
+        read_rates,
+        read_slo,
+        read_tokens,
+    )
     from evalkit.stages.arms import comparison_name, resolve_arms
 
+    price_of_all, prices = (None, {}) if price is None else read_prices(price)
     plan = ProbePlan(
         contexts=read_tokens(contexts),
         concurrency=read_levels(concurrency),
@@ -128,12 +137,16 @@ def probe(
         requests=requests,
         prefix_cache=prefix_cache,
         slo=None if slo is None else read_slo(slo),
-        price=price,
+        price=price_of_all,
+        prices=prices,
         together=together,
         seed=seed,
     )
     config = read_config(config_path, overrides, {})
     arms = resolve_arms(targets, config)
+    for name in prices:
+        if name not in {arm.name for arm in arms}:
+            raise UnknownNameError("endpoint of --price", name, [arm.name for arm in arms])
     folder = output or default_output(config) / comparison_name(arms)
     shown = make_display(display or "plain", quiet=quiet or as_json, verbose=verbose)
     listener = api.Listener(shown.on_event, shown.on_stage)

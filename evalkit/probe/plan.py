@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from evalkit.errors import UsageError
 from evalkit.performance import Load, Slo
@@ -35,6 +35,7 @@ class ProbePlan:
         prefix_cache: Whether prompts share their beginning on purpose.
         slo: What a good request keeps.
         price: Of an hour.
+        prices: Of an hour, by endpoint, where they differ.
         together: Whether servers that evalkit starts may all be up at once.
         seed: Of prompts, arrivals and resampling.
     """
@@ -49,6 +50,7 @@ class ProbePlan:
     prefix_cache: bool = False
     slo: Slo | None = None
     price: float | None = None
+    prices: Mapping[str, float] = field(default_factory=dict)
     together: bool = False
     seed: int = 0
 
@@ -130,6 +132,32 @@ def read_slo(text: str) -> Slo:
             raise UsageError(f"'{word[:40]}' is no time.", hint="A target is more than 0.")
         found[match["key"]] = seconds
     return Slo(**found)
+
+
+def read_prices(text: str) -> tuple[float | None, dict[str, float]]:
+    """Read prices of an hour: `2.5` for all, `a=4.1,b=2.0` for each.
+
+    Raises:
+        UsageError: For anything else.
+    """
+    single: float | None = None
+    each: dict[str, float] = {}
+    for word in _words(text):
+        # Names may hold the sign themselves, as addresses do.
+        name, sign, number = word.rpartition("=")
+        known = re.fullmatch(r"[0-9]{1,9}(\.[0-9]{1,6})?", number.strip())
+        price = float(number) if known else 0.0
+        twice = name.strip() in each if sign else single is not None
+        if price <= 0 or twice or (sign and not name.strip()):
+            raise UsageError(
+                f"'{word[:40]}' is no price of an hour.",
+                hint="Write e.g. --price 2.5, or --price a=4.1,b=2.0, each once.",
+            )
+        if sign:
+            each[name.strip()] = price
+        else:
+            single = price
+    return single, each
 
 
 def _words(text: str) -> Sequence[str]:

@@ -9,6 +9,7 @@ from typing import Final
 
 from evalkit.performance import Performance
 from evalkit.report import cards, numbers, tables, verdicts
+from evalkit.report.capacity_store import Fits
 from evalkit.report.estimates import (
     as_difference,
     as_percent,
@@ -30,12 +31,14 @@ from evalkit.report.model import (
 from evalkit.report.noise import noise_block, noise_facts
 from evalkit.report.passrates import pass_block
 from evalkit.report.performance_gains import candidate_gains
+from evalkit.report.performance_model import CandidateGains
 from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
 from evalkit.report.reviews import review_block
 from evalkit.report.slices import slices_of
 from evalkit.report.text import columns, one_line
 from evalkit.report.threats import threat_items
+from evalkit.report.trade import unfit
 from evalkit.report.verdicts import Names
 from evalkit.report.words import Words
 from evalkit.results import (
@@ -59,6 +62,7 @@ def candidate_block(
     result: CandidateResult,
     index: int,
     performance: Performance | None = None,
+    fits: Fits | None = None,
 ) -> CandidateBlock:
     """Return everything that is shown about one candidate.
 
@@ -68,21 +72,27 @@ def candidate_block(
         result: The candidate's results.
         index: Its place, which makes its key in the page unique.
         performance: How fast the arms were measured to be.
+        fits: What a capacity plan says of them.
     """
     names = verdicts.names_of(comparison, result)
     info = _arm(comparison, result.endpoint)
     pooled = pooled_row(words, names, result)
     verdict = result.verdict
     policies = policy_rows(words, result)
-    bought = candidate_gains(words, performance, comparison, result)
-    by_product = tables.gains(words, comparison, result, info, measured=bought is not None)
+    bought = candidate_gains(words, performance, fits, comparison, result)
+    measured = bought is not None and bought.measured
+    by_product = tables.gains(words, comparison, result, info, measured=measured)
+    sentence = verdicts.verdict_sentence(words, names, result)
+    lack = unfit(words, fits, result.endpoint) if verdict.state == VerdictState.SHIP else ""
+    if lack:
+        sentence = ("" if words.lang == "zh" else " ").join((sentence, lack))
     return CandidateBlock(
         key=f"c{index + 1}-{re.sub('[^a-z0-9]+', '-', names.candidate.lower()).strip('-')}",
         endpoint=names.candidate,
         label=one_line(info.label) if info is not None else names.candidate,
         title=f"{names.candidate} vs {names.baseline}",
         gate=verdicts.gate(words, verdict.state, verdict.exit_code),
-        sentence=verdicts.verdict_sentence(words, names, result),
+        sentence=sentence,
         reasons=verdicts.reasons(words, names, result),
         headlines=_headlines(words, result, pooled),
         forest=_forest(words, names, result),
@@ -92,9 +102,9 @@ def candidate_block(
             metric_row(words, metric, valid=verdict.state is not VerdictState.INVALID)
             for metric in verdicts.metrics_of(result)
         ),
-        threats=threat_items(words, comparison, result),
+        threats=threat_items(words, comparison, result, lack),
         gains=(*(bought.rows if bought is not None else ()), *by_product),
-        gains_note=words("gains.by_product") if bought is None else bought.note,
+        gains_note=_gains_note(words, bought),
         bought="" if bought is None else bought.sentence,
         outcomes=tables.outcomes(words, names, result),
         transitions=tables.transitions(words, names, result),
@@ -278,6 +288,13 @@ def _forest_row(words: Words, scope: ScopeResult) -> ForestRow:
         pooled=scope.scope == POOLED,
         gated=metric.gated,
     )
+
+
+def _gains_note(words: Words, bought: CandidateGains | None) -> str:
+    if bought is not None and bought.measured:
+        return bought.note
+    by_product = words("gains.by_product")
+    return by_product if bought is None else f"{bought.note} {by_product}"
 
 
 def _arm(comparison: Comparison, endpoint: str) -> ArmInfo | None:

@@ -1313,7 +1313,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.col.accuracy": "Accuracy, points",
     "perf.col.front": "Pareto front",
     "perf.front.on": "on the front",
-    "perf.front.off": "another one is better or equal in everything",
     "perf.table.front": "Quality against speed and memory ({where}; throughput at the top load)",
     "perf.per_second": "{rate}/s",
     "perf.target": " A good request keeps {target}.",
@@ -1358,15 +1357,66 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.growth": "growth of the process that holds the engine",
     "perf.memory.metrics": "the server's own metrics",
     "perf.memory.nvidia-smi": "nvidia-smi",
-    "perf.bought": "{candidate} against the baseline: {facts}.",
     "perf.bought.decode": "{ratio} the decode speed ({where})",
     "perf.bought.ttft": "{ratio} the time to first token ({where})",
     "perf.bought.throughput": "{ratio} the throughput ({where})",
     "perf.bought.memory": "{ratio} the peak memory",
-    "perf.unsure.decode": "decode speed not clearly different: {ratio} ({where})",
-    "perf.unsure.ttft": "time to first token not clearly different: {ratio} ({where})",
-    "perf.unsure.throughput": "throughput not clearly different: {ratio} ({where})",
-    "perf.price": "The price: accuracy {difference} points {interval}.",
+    "perf.trade": (
+        "{candidate} against the baseline buys {gains}; the price: {price}.{same}",
+        "{candidate} against the baseline buys {gains}.{same}",
+    ),
+    "perf.trade.nothing": (
+        "{candidate} against the baseline: nothing measured is gained; the price: {price}.{same}",
+        "{candidate} against the baseline: nothing measured is gained.{same}",
+    ),
+    "perf.same": " Not clearly different: {facts}.",
+    "perf.price": "accuracy {difference} points {interval}",
+    "perf.bought.cost": "{ratio} the cost of a token ({where})",
+    "perf.bought.weights": "{ratio} the size of the weights",
+    "perf.bought.needed": "{ratio} the memory that it needs by the plan",
+    "gains.counted": "Memory needed is counted by a capacity plan, not measured.",
+    "fits.row": "Memory needed, {context} tokens × {concurrency}",
+    "fits.gained": (
+        "it fits one {device} device with {context} tokens × {concurrency}, the baseline does not"
+    ),
+    "fits.lost": (
+        "it does not fit one {device} device with {context} tokens × {concurrency}, the baseline "
+        "does"
+    ),
+    "fits.both": "{needed} (both fit one {device} device with {context} tokens × {concurrency})",
+    "fits.neither": (
+        "{needed} (neither fits one {device} device with {context} tokens × {concurrency})"
+    ),
+    "fits.alone.yes": (
+        "it fits one {device} device with {context} tokens × {concurrency}; of the baseline "
+        "nothing was counted"
+    ),
+    "fits.alone.no": (
+        "it does not fit one {device} device with {context} tokens × {concurrency}; of the "
+        "baseline nothing was counted"
+    ),
+    "fits.not": (
+        "By the capacity plan {endpoint} does not fit one {device} device with {context} tokens × "
+        "{concurrency}: it needs {needed}."
+    ),
+    "fits.AMBIGUOUS": (
+        "capacity.json was left out for {endpoint}: its name and its quantization point at "
+        "different formats ({names}). Say which with evalkit capacity --as."
+    ),
+    "fits.OTHER_SIZE": (
+        "capacity.json was left out for {endpoint}: its weights are not of the size that was "
+        "counted as {names}."
+    ),
+    "fits.UNMATCHED": (
+        "capacity.json was left out: none of its formats ({names}) is that of an endpoint here. "
+        "Say which with evalkit capacity --as."
+    ),
+    "capacity.no_short": "✗ does not fit",
+    "perf.col.needed": "Memory needed",
+    "perf.front.off": "beaten in everything by {names}",
+    "perf.front.near": (
+        "on the front by accuracy alone, which the intervals do not tell from {names}"
+    ),
     "perf.remark.CAPPED": (
         "{asked} tokens were asked for; the endpoint holds {limit}, prompt and answer "
         "together, so {context} were measured."

@@ -1209,7 +1209,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.col.accuracy": "准确率，百分点",
     "perf.col.front": "帕累托前沿",
     "perf.front.on": "在前沿上",
-    "perf.front.off": "另有端点各项均不逊于它",
     "perf.table.front": "质量与速度、内存（{where}；吞吐取最大并发）",
     "perf.per_second": "{rate}/秒",
     "perf.target": "合格请求须满足 {target}。",
@@ -1250,15 +1249,48 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.growth": "承载引擎的进程的增长",
     "perf.memory.metrics": "服务器自报指标",
     "perf.memory.nvidia-smi": "nvidia-smi 读数",
-    "perf.bought": "{candidate} 相对基线：{facts}。",
     "perf.bought.decode": "解码速度为 {ratio}（{where}）",
     "perf.bought.ttft": "首词元延迟为 {ratio}（{where}）",
     "perf.bought.throughput": "吞吐为 {ratio}（{where}）",
     "perf.bought.memory": "内存峰值为 {ratio}",
-    "perf.unsure.decode": "解码速度无明显差异：{ratio}（{where}）",
-    "perf.unsure.ttft": "首词元延迟无明显差异：{ratio}（{where}）",
-    "perf.unsure.throughput": "吞吐无明显差异：{ratio}（{where}）",
-    "perf.price": "代价：准确率 {difference} 个百分点 {interval}。",
+    "perf.trade": (
+        "{candidate} 相对基线换得：{gains}；代价：{price}。{same}",
+        "{candidate} 相对基线换得：{gains}。{same}",
+    ),
+    "perf.trade.nothing": (
+        "{candidate} 相对基线：所测各项均无收益；代价：{price}。{same}",
+        "{candidate} 相对基线：所测各项均无收益。{same}",
+    ),
+    "perf.same": "无明显差异：{facts}。",
+    "perf.price": "准确率 {difference} 个百分点 {interval}",
+    "perf.bought.cost": "每词元成本为 {ratio}（{where}）",
+    "perf.bought.weights": "权重大小为 {ratio}",
+    "perf.bought.needed": "按容量规划所需内存为 {ratio}",
+    "gains.counted": "所需内存由容量规划算出，并非实测。",
+    "fits.row": "所需内存，{context} 词元 × {concurrency}",
+    "fits.gained": "一台 {device} 设备可容纳它（{context} 词元 × {concurrency}），基线则不能",
+    "fits.lost": "一台 {device} 设备无法容纳它（{context} 词元 × {concurrency}），基线则可以",
+    "fits.both": "{needed}（一台 {device} 设备均可容纳，{context} 词元 × {concurrency}）",
+    "fits.neither": "{needed}（一台 {device} 设备均无法容纳，{context} 词元 × {concurrency}）",
+    "fits.alone.yes": "一台 {device} 设备可容纳它（{context} 词元 × {concurrency}）；基线未计算",
+    "fits.alone.no": "一台 {device} 设备无法容纳它（{context} 词元 × {concurrency}）；基线未计算",
+    "fits.not": (
+        "按容量规划，一台 {device} 设备无法容纳 {endpoint}（{context} 词元 × {concurrency}）：需要 "
+        "{needed}。"
+    ),
+    "fits.AMBIGUOUS": (
+        "对 {endpoint} 未采用 capacity.json：其名称与量化方式指向不同格式（{names}）。请用 evalkit "
+        "capacity --as 指明。"
+    ),
+    "fits.OTHER_SIZE": "对 {endpoint} 未采用 capacity.json：其权重大小与按 {names} 计算的不符。",
+    "fits.UNMATCHED": (
+        "未采用 capacity.json：其中的格式（{names}）都不属于此处的端点。请用 evalkit capacity --as "
+        "指明。"
+    ),
+    "capacity.no_short": "✗ 无法容纳",
+    "perf.col.needed": "所需内存",
+    "perf.front.off": "各项均不及 {names}",
+    "perf.front.near": "仅凭准确率在前沿上，而置信区间无法将其与 {names} 区分",
     "perf.remark.CAPPED": (
         "要求 {asked} 词元；端点最多容纳 {limit}（提示与回答合计），因此测量了 {context}。"
     ),

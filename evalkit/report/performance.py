@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
+from evalkit.estimates import Estimate
 from evalkit.performance import ArmPoint, MeasuredArm, Performance, Point, Remark, Slo
 from evalkit.report import numbers
 from evalkit.report.flat import date
@@ -85,6 +87,27 @@ def cost_per_million(price: float | None, throughput: float | None) -> float | N
     return price / (throughput * _HOUR) * _MILLION
 
 
+def price_of(found: Performance, arm: str) -> float | None:
+    """Return the price of an hour of one arm: its own, else the one for all."""
+    return found.prices.get(arm, found.price)
+
+
+def prices_of(found: Performance, *arms: str) -> tuple[float, ...] | None:
+    """Return the prices of arms; `None` when one of them has none."""
+    known = [price for arm in arms if (price := price_of(found, arm)) is not None and price > 0]
+    return tuple(known) if len(known) == len(arms) else None
+
+
+def cost_ratio(throughput: Estimate, prices: float) -> Estimate:
+    """Return the ratio of costs from those of throughput and of prices."""
+
+    def turned(value: float | None) -> float | None:
+        return prices / value if value else None
+
+    low, high = turned(throughput.high), turned(throughput.low)
+    return replace(throughput, value=turned(throughput.value), low=low, high=high)
+
+
 def _ratios(words: Words, found: Performance) -> Table:
     baseline = one_line(found.arms[0].name)
     rows = [
@@ -121,7 +144,7 @@ def _served(words: Words, found: Performance) -> Table:
     """What came out of it all, and at what cost."""
     keys = ["throughput", "requests", "answered"]
     keys += ["goodput"] if found.slo is not None else []
-    keys += ["cost"] if found.price is not None else []
+    keys += ["cost"] if found.price is not None or found.prices else []
     rows = []
     for point, name, arm in _arms(found):
         cells = {
@@ -129,7 +152,7 @@ def _served(words: Words, found: Performance) -> Table:
             "requests": rate(arm.requests_per_second.value),
             "answered": _answered(arm),
             "goodput": _goodput(words, arm),
-            "cost": rate(cost_per_million(found.price, arm.throughput.value)),
+            "cost": rate(cost_per_million(price_of(found, name), arm.throughput.value)),
         }
         rows.append((f"{one_line(name)}: {where(words, point)}", *(cells[key] for key in keys)))
     columns = (words("perf.col.point"), *(words(f"perf.col.{key}") for key in keys))

@@ -8,11 +8,19 @@ from typing import Any
 from evalkit.estimates import Estimate
 from evalkit.performance import ArmPoint, MeasuredArm, Memory, Performance, Point
 from evalkit.report import numbers
-from evalkit.report.performance import busiest, cost_per_million, single, where
+from evalkit.report.capacity_store import Fits
+from evalkit.report.performance import (
+    busiest,
+    cost_per_million,
+    cost_ratio,
+    prices_of,
+    single,
+    where,
+)
 from evalkit.report.performance_model import CandidateGains
-from evalkit.report.performance_numbers import Write, duration, ends_of, estimate, rate, times
+from evalkit.report.performance_numbers import Write, duration, ends_of, rate, times
 from evalkit.report.pieces import GainRow
-from evalkit.report.text import one_line
+from evalkit.report.trade import Fact, fit_facts, fit_rows, ratio_fact, size_fact, trade_sentence
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, CandidateResult, Comparison
 
@@ -27,7 +35,6 @@ _TELLING = (
     "weights_bytes",
     "command_hash",
 )
-_SURE = 1.0
 
 
 def other_builds(found: Performance | None, comparison: Comparison) -> tuple[str, ...]:
@@ -52,35 +59,45 @@ def other_builds(found: Performance | None, comparison: Comparison) -> tuple[str
 
 
 def candidate_gains(
-    words: Words, found: Performance | None, comparison: Comparison, result: CandidateResult
+    words: Words,
+    found: Performance | None,
+    fits: Fits | None,
+    comparison: Comparison,
+    result: CandidateResult,
 ) -> CandidateGains | None:
-    """Return what one candidate buys; `None` when it was not measured beside the baseline."""
+    """Return what one candidate buys, and at what price.
+
+    `None` when it was not measured beside the baseline and no capacity plan knows it.
+    """
     baseline = comparison.baseline.endpoint
+    rows: list[GainRow] = []
+    facts: list[Fact] = []
+    notes = []
+    points = _common_points(found, baseline, result.endpoint)
+    if found is not None and points:
+        arms = {arm.name: arm for arm in found.arms}
+        before, after = arms[baseline], arms[result.endpoint]
+        rows += _rows(words, found, points, before, after)
+        facts += _facts(words, found, points, result.endpoint)
+        facts += _sizes(words, comparison, result, _memories(before, after))
+        notes.append(words("gains.measured", where=where(words, single(points))))
+    if fits is not None and result.endpoint in fits.arms:
+        rows += fit_rows(words, fits, baseline, result.endpoint)
+        facts += fit_facts(words, fits, baseline, result.endpoint)
+        notes.append(words("gains.counted"))
+    if not rows:
+        return None
+    # Without a measurement of speed, nobody can say that nothing is gained.
+    told = bool(points) or any(fact.kind == "gain" for fact in facts)
+    sentence = trade_sentence(words, result, facts) if told else ""
+    gap = "" if words.lang == "zh" else " "
+    return CandidateGains(tuple(rows), gap.join(notes), sentence, bool(points))
+
+
+def _common_points(found: Performance | None, baseline: str, candidate: str) -> list[Point]:
     if found is None or baseline != found.arms[0].name:
-        return None
-    points = [
-        point
-        for point in found.points
-        if result.endpoint in point.ratios and baseline in point.arms
-    ]
-    if not points:
-        return None
-    arms = {arm.name: arm for arm in found.arms}
-    rows = tuple(_rows(words, found, points, arms[baseline], arms[result.endpoint]))
-    facts = list(_facts(words, points, result.endpoint))
-    memory = _memories(arms[baseline], arms[result.endpoint])
-    if memory is not None:
-        ratio = memory[1].peak_bytes / memory[0].peak_bytes
-        facts.append(words("perf.bought.memory", ratio=times(ratio)))
-    sentence = ""
-    if facts:
-        sentence = words(
-            "perf.bought",
-            candidate=one_line(result.endpoint),
-            facts=words("perf.join").join(facts),
-        )
-    note = words("gains.measured", where=where(words, single(points)))
-    return CandidateGains(rows, note, sentence)
+        return []
+    return [p for p in found.points if candidate in p.ratios and baseline in p.arms]
 
 
 def _same(identity: Mapping[str, Any], info: ArmInfo) -> bool:
@@ -116,10 +133,10 @@ def _rows(
         label = f"{words(f'perf.metric.{metric}')}{told}"
         change, ends = times(ratio.value), ends_of(ratio, times)
         yield GainRow(label, write(old.value), write(new.value), change, ends)
-    if full is not None and found.price is not None:
+    if full is not None and (prices := prices_of(found, before.name, after.name)) is not None:
         costs = [
-            cost_per_million(found.price, full.arms[arm.name].throughput.value)
-            for arm in (before, after)
+            cost_per_million(price, full.arms[arm.name].throughput.value)
+            for price, arm in zip(prices, (before, after), strict=True)
         ]
         label = f"{words('perf.col.cost')}{words('perf.at.level', level=f'{full.load.level:g}')}"
         yield GainRow(label, rate(costs[0]), rate(costs[1]), numbers.change(*costs))
@@ -135,19 +152,44 @@ def _figure(arm: ArmPoint, metric: str) -> Estimate:
     return arm.throughput if metric == "throughput" else arm.quantiles[metric][0]
 
 
-def _facts(words: Words, points: Sequence[Point], candidate: str) -> Iterator[str]:
+def _facts(
+    words: Words, found: Performance, points: Sequence[Point], candidate: str
+) -> Iterator[Fact]:
     lone, full = single(points), busiest(points)
     chosen = [("decode", lone), ("ttft", lone)]
     if full is not None:
         chosen.append(("throughput", full))
     for metric, point in chosen:
-        ratio = point.ratios[candidate][metric]
-        if ratio.value is None:
-            continue
-        known = ratio.low is not None and ratio.high is not None
-        sure = known and not (ratio.low or 0) <= _SURE <= (ratio.high or 0)
-        key = f"perf.bought.{metric}" if sure else f"perf.unsure.{metric}"
-        yield words(key, ratio=estimate(ratio, times), where=where(words, point))
+        fact = ratio_fact(words, metric, point.ratios[candidate][metric], where(words, point))
+        if fact is not None:
+            yield fact
+    prices = prices_of(found, found.arms[0].name, candidate)
+    if full is not None and prices is not None:
+        ratio = cost_ratio(full.ratios[candidate]["throughput"], prices[1] / prices[0])
+        fact = ratio_fact(words, "cost", ratio, where(words, full))
+        if fact is not None:
+            yield fact
+
+
+def _sizes(
+    words: Words,
+    comparison: Comparison,
+    result: CandidateResult,
+    memory: tuple[Memory, Memory] | None,
+) -> Iterator[Fact]:
+    """The peak of memory; where nobody read it, the size of the weights."""
+    if memory is not None:
+        yield size_fact(words, "memory", memory[0].peak_bytes, memory[1].peak_bytes)
+        return
+    infos = {info.endpoint: info for info in (comparison.baseline, *comparison.candidates)}
+    sizes = [
+        infos[name].identity.get("weights_bytes")
+        for name in (comparison.baseline.endpoint, result.endpoint)
+        if name in infos
+    ]
+    known = [size for size in sizes if isinstance(size, int) and size > 0]
+    if len(known) == 2:
+        yield size_fact(words, "weights", *known)
 
 
 def _memories(before: MeasuredArm, after: MeasuredArm) -> tuple[Memory, Memory] | None:

@@ -9,16 +9,18 @@ from evalkit.report.pieces import GainRow, Table
 
 @dataclass(frozen=True, slots=True)
 class CandidateGains:
-    """What one candidate buys, as measured.
+    """What one candidate buys, as measured and as counted.
 
     Attributes:
         rows: For the first screen; `note` says how they were measured.
         sentence: For the recommendation; empty when nothing was measured of it.
+        measured: Whether its speed was measured.
     """
 
     rows: tuple[GainRow, ...]
     note: str
     sentence: str
+    measured: bool
 
 
 @dataclass(frozen=True, slots=True)

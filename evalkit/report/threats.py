@@ -17,9 +17,16 @@ _ORDER: Final = {"fail": 0, "warn": 1, "ok": 2}
 
 
 def threat_items(
-    words: Words, comparison: Comparison, result: CandidateResult
+    words: Words, comparison: Comparison, result: CandidateResult, lack: str = ""
 ) -> tuple[ThreatItem, ...]:
-    """Return what the decision found, faults first; good news stays in the list."""
+    """Return what the decision found, faults first; good news stays in the list.
+
+    Args:
+        words: The catalogue.
+        comparison: What it is part of.
+        result: The candidate's results.
+        lack: That it does not fit where it shall run, as a sentence; empty where it does.
+    """
     found = list(result.threats)
     if comparison.skipped:
         names = sorted({item.taskset for item in comparison.skipped})
@@ -31,6 +38,8 @@ def threat_items(
         for threat in found
         if threat.values or threat.level != "ok"
     ]
+    if lack:
+        items.append(ThreatItem("DOES_NOT_FIT", "fail", _ICONS["fail"], words("level.fail"), lack))
     return tuple(sorted(items, key=lambda item: _ORDER[item.level]))
 
 

@@ -9,9 +9,11 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import fields
 from typing import Any, Final
 
+from evalkit.capacities import StoredCapacity
 from evalkit.performance import Performance
 from evalkit.report import numbers, verdicts
 from evalkit.report.blocks import candidate_block
+from evalkit.report.capacity_store import Fits, fits_of
 from evalkit.report.estimates import scope_label
 from evalkit.report.facts import detail
 from evalkit.report.flat import HASH_LENGTH, date, flat, identity_value, iso, value_text
@@ -23,6 +25,7 @@ from evalkit.report.performance_gains import other_builds
 from evalkit.report.performance_model import PerformanceBlock
 from evalkit.report.release import release_block
 from evalkit.report.text import one_line
+from evalkit.report.trade import unfit
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, Comparison, VerdictState
 from evalkit.types import Sampling
@@ -55,7 +58,10 @@ _NOTE_LENGTH: Final = 2000
 
 
 def build_view(
-    comparison: Comparison, lang: str = "en", performance: Performance | None = None
+    comparison: Comparison,
+    lang: str = "en",
+    performance: Performance | None = None,
+    capacity: StoredCapacity | None = None,
 ) -> View:
     """Return all that a report may show.
 
@@ -63,6 +69,7 @@ def build_view(
         comparison: The content of `comparison.json`.
         lang: `en` or `zh`.
         performance: The content of `performance.json`, where it lies beside.
+        capacity: The content of `capacity.json`, likewise.
 
     Raises:
         UnknownNameError: For a language without a catalogue.
@@ -71,11 +78,12 @@ def build_view(
     others = other_builds(performance, comparison)
     if others:
         performance = None
+    fits = None if capacity is None else fits_of(capacity, comparison)
     blocks = tuple(
-        candidate_block(words, comparison, result, index, performance)
+        candidate_block(words, comparison, result, index, performance, fits)
         for index, result in enumerate(comparison.results)
     )
-    advice = _advice(words, comparison, blocks)
+    advice = _advice(words, comparison, blocks, fits)
     state = verdicts.overall_state(comparison)
     baseline = one_line(comparison.baseline.endpoint)
     if len(blocks) == 1:
@@ -111,6 +119,7 @@ def build_view(
         notes=(
             *(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
             *(words("perf.other_build", endpoint=one_line(name)) for name in others),
+            *_unclear(words, fits),
         ),
         methods=tuple(
             (words(f"method.{m}.name"), words(f"method.{m}"))
@@ -124,32 +133,38 @@ def build_view(
         policy_hash=one_line(comparison.policy_hash),
         redacted=words("redacted") if comparison.redacted else "",
         release=release_block(words, comparison.against),
-        performance=_performance(words, comparison, performance),
+        performance=_performance(words, comparison, performance, fits),
         ui=words.ui(),
     )
 
 
 def _performance(
-    words: Words, comparison: Comparison, found: Performance | None
+    words: Words, comparison: Comparison, found: Performance | None, fits: Fits | None
 ) -> PerformanceBlock | None:
     if found is None:
         return None
-    return performance_block(words, found, pareto_table(words, comparison, found))
+    return performance_block(words, found, pareto_table(words, comparison, found, fits))
 
 
-def _advice(words: Words, comparison: Comparison, blocks: Sequence[CandidateBlock]) -> str:
-    """Return what to do; then what the candidate in question brings, and at what price."""
-    advice = verdicts.recommendation(words, comparison)
+def _unclear(words: Words, fits: Fits | None) -> Iterator[str]:
+    for code, facts in () if fits is None else fits.unclear:
+        yield words(f"fits.{code}", **{key: one_line(text) for key, text in facts.items()})
+
+
+def _advice(
+    words: Words, comparison: Comparison, blocks: Sequence[CandidateBlock], fits: Fits | None
+) -> str:
+    """Return what to do; whether that fits; what the candidate in question buys, at what price."""
     wanted = comparison.recommendation.endpoint
+    parts = [verdicts.recommendation(words, comparison)]
+    # The sentence of a single candidate says it already.
+    if wanted is not None and (len(blocks) > 1 or wanted == comparison.baseline.endpoint):
+        parts.append(unfit(words, fits, wanted))
     chosen = [b for b, r in zip(blocks, comparison.results, strict=True) if r.endpoint == wanted]
     for block in chosen or (blocks if len(blocks) == 1 else ()):
-        if block.bought and block.gate.state != VerdictState.INVALID:
-            parts = [advice, block.bought]
-            price = block.pooled.difference
-            if price.value is not None:
-                parts.append(words("perf.price", difference=price.text, interval=price.interval))
-            advice = ("" if words.lang == "zh" else " ").join(parts)
-    return advice
+        if block.gate.state != VerdictState.INVALID:
+            parts.append(block.bought)
+    return ("" if words.lang == "zh" else " ").join(part for part in parts if part)
 
 
 def _arms(words: Words, comparison: Comparison) -> Iterator[ArmCard]:

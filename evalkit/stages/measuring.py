@@ -97,6 +97,7 @@ class _Session:
             arms=tuple(self.measured[name] for name in order),
             points=tuple(points),
             remarks=(*self.remarks, *self._more(), *remarks_of(points, self.plan.output_tokens)),
+            prices=self.plan.prices,
         )
 
     def _more(self) -> Iterator[Remark]:
@@ -193,5 +194,6 @@ def _groups(arms: Sequence[Arm], *, together: bool) -> list[list[Arm]]:
 
 
 def _settings(plan: ProbePlan) -> Mapping[str, Any]:
-    kept = {key: value for key, value in asdict(plan).items() if key not in ("slo", "price")}
+    apart = ("slo", "price", "prices")
+    kept = {key: value for key, value in asdict(plan).items() if key not in apart}
     return {**kept, "contexts": list(plan.contexts), "concurrency": list(plan.concurrency)}

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+from evalkit.capacities import StoredCapacity
 from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
 from evalkit.performance import Performance
+from evalkit.report.capacity_store import CAPACITY_FILE, dump_capacity, load_capacity
 from evalkit.report.explorer_block import explorer_block
 from evalkit.report.html import page_parts
 from evalkit.report.junit import Undecided, render_junit
@@ -25,6 +27,8 @@ from evalkit.report.view import build_view
 from evalkit.report.words import Words
 from evalkit.results import Comparison
 from evalkit.stages.embedding import Embedding, embedded_pairs
+
+T = TypeVar("T")
 
 COMPARISON, HTML, MARKDOWN, JUNIT = "comparison.json", "report.html", "report.md", "junit.xml"
 
@@ -105,18 +109,34 @@ def write_performance(folder: Path, found: Performance) -> Path:
     return path
 
 
-def view_of(folder: Path, comparison: Comparison, lang: str) -> View:
-    """Return the view-model of a comparison, with the speed that was measured beside it.
+def write_capacity(folder: Path, found: StoredCapacity) -> Path:
+    """Write `capacity.json`.
 
-    A `performance.json` that cannot be read must not keep anybody from the verdict: it is
-    left out, and the report says so.
+    Raises:
+        StoreError: When it cannot be written.
     """
+    path = folder / CAPACITY_FILE
+    _write(path, [dump_capacity(found)])
+    return path
+
+
+def view_of(folder: Path, comparison: Comparison, lang: str) -> View:
+    """Return the view-model of a comparison, with speed and memory as they lie beside it.
+
+    A file that cannot be read must not keep anybody from the verdict: it is left out, and the
+    report says so.
+    """
+    performance, unread = _beside(load_performance, folder)
+    capacity, also_unread = _beside(load_capacity, folder)
+    comparison = replace(comparison, notes=(*comparison.notes, *unread, *also_unread))
+    return build_view(comparison, lang, performance, capacity)
+
+
+def _beside(load: Callable[[Path], T | None], folder: Path) -> tuple[T | None, tuple[str, ...]]:
     try:
-        performance = load_performance(folder)
+        return load(folder), ()
     except StoreError as error:
-        performance = None
-        comparison = replace(comparison, notes=(*comparison.notes, error.message))
-    return build_view(comparison, lang, performance)
+        return None, (error.message,)
 
 
 def write_text(path: Path, text: str) -> None:
