@@ -17,6 +17,7 @@ from typing import NoReturn, TextIO, cast
 import click
 
 from evalkit import __version__
+from evalkit.cli.alerts import alerts
 from evalkit.cli.calibrate import calibrate
 from evalkit.cli.capacity import capacity
 from evalkit.cli.check import check
@@ -84,6 +85,7 @@ VERBS = (
     plan,
     capacity,
     probe,
+    alerts,
     stats,
     selftest,
 )

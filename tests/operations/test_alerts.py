@@ -1,0 +1,245 @@
+"""Alert rules: limits from measured figures, silent at the baseline, loud at a fault."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from evalkit.alerts import RuleSet
+from evalkit.errors import EvalKitError, UsageError
+from evalkit.operations.checking import check_document, promtool_check
+from evalkit.operations.document import render_rules
+from evalkit.operations.engines import BUCKETS
+from evalkit.operations.thresholds import Settings
+from evalkit.stages.alerting import rules_of, watching
+from tests.operations.watched import MODEL, probed, served, write
+
+FIRST = "vllm:time_to_first_token_seconds"
+GAP = "vllm:inter_token_latency_seconds"
+TOKEN = "vllm:request_time_per_output_token_seconds"
+ASKED = 'http_requests_total{handler="/v1/chat/completions",status="%s"}'
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    made = served()
+    return write(tmp_path_factory.mktemp("watched") / "q8-vs-q4", made, probed(made))
+
+
+def rules(folder: Path, engine: str | None = None, **settings: Any) -> RuleSet:
+    return rules_of(watching(folder, None, None), engine, Settings(**settings))
+
+
+def limits(found: RuleSet) -> dict[str, float]:
+    return {rule.threshold.watched: rule.threshold.limit for rule in found.rules}
+
+
+def test_each_limit_is_the_measured_figure_with_headroom(folder: Path) -> None:
+    found = rules(folder, acceptance=0.62, headroom=0.25)
+    at = limits(found)
+    # 0.55 s at most 0.5% slower: the bound above 0.69 s. 25 ms: the bound above 31 ms.
+    assert (at["ttft"], at["itl"]) == (0.75, 0.05)
+    # 40 tokens a second, and 44 tokens in 0.8 s; the slow ends of their intervals.
+    assert at["decode"] == pytest.approx(40 / 1.005 / 1.25, rel=0.002)
+    assert at["throughput"] == pytest.approx(44 / 0.8 / 1.005 / 1.25, rel=0.002)
+    assert at["memory"] == 10**10
+    # None of 190 failed: 95% below 3/190 or so.
+    assert at["errors"] == pytest.approx(1.25 * (1 - 0.05 ** (1 / 190)), rel=1e-6)
+    assert at["acceptance"] == pytest.approx(0.62 / 1.25)
+    assert all(rule.threshold.limit in BUCKETS["ttft"] for rule in found.rules[:1])
+    assert "raised to the next bound" in found.rules[0].annotations["threshold"]
+    assert found.rules[0].annotations["baseline"] == "553 ms, 1,024 tokens, load 4, 24 requests"
+    assert "Roll back to: q8 (" in found.rules[0].annotations["runbook"]
+    given = {r.threshold.watched for r in found.rules if r.labels["evidence"] == "given"}
+    assert given == {"kv_cache", "preemptions", "restarts", "acceptance"}
+
+
+def test_what_was_not_measured_is_named_and_not_invented(folder: Path, tmp_path: Path) -> None:
+    told = render_rules(rules(folder))
+    assert "# Not watched: acceptance of drafts: nothing was measured" in told
+    made = served()
+    other = probed(made, "processes")
+    silent = replace(
+        other,
+        points=tuple(
+            replace(
+                point,
+                arms={
+                    name: replace(
+                        arm,
+                        quantiles={
+                            **arm.quantiles,
+                            "itl": tuple(
+                                replace(one, value=None, low=None, high=None)
+                                for one in arm.quantiles["itl"]
+                            ),
+                            "ttft": tuple(
+                                replace(one, value=5000.0) for one in arm.quantiles["ttft"]
+                            ),
+                        },
+                    )
+                    for name, arm in point.arms.items()
+                },
+            )
+            for point in other.points
+        ),
+    )
+    found = rules(write(tmp_path / "silent", made, silent))
+    assert {"ttft", "itl", "memory"}.isdisjoint(limits(found))
+    told = render_rules(found)
+    assert "above the last bound of the histogram (2560 s)" in told
+    assert "inter-token latency: nothing was measured: run evalkit probe" in told
+    assert "10400000000 bytes are the limit" in told
+
+
+def test_llama_cpp_has_its_own_names_and_says_what_it_lacks(folder: Path) -> None:
+    found = rules(folder, "llama.cpp", selector='job="x"', acceptance=0.62)
+    told = render_rules(found)
+    check_document(told)
+    assert "vllm:" not in told
+    assert 'rate(llamacpp:tokens_predicted_seconds_total{job="x"}[5m])' in told
+    assert set(limits(found)) == {"prefill", "decode", "throughput", "restarts", "acceptance"}
+    assert told.count("llama.cpp exports no such metric") == 6
+
+
+def test_one_point_may_be_named(folder: Path) -> None:
+    assert limits(rules(folder, point=(1024, 1.0)))["throughput"] < 40
+    with pytest.raises(UsageError, match="1024x9 was not measured") as refused:
+        rules(folder, point=(1024, 9.0))
+    assert "1024x1, 1024x4" in str(refused.value.hint)
+
+
+@pytest.mark.parametrize("state", ["HOLD", "INCONCLUSIVE"])
+def test_without_a_ship_the_baseline_is_watched(state: str, tmp_path: Path) -> None:
+    made = served(state)
+    found = rules(write(tmp_path, made, probed(made)))
+    assert found.arm == "q8"
+    assert "Roll back" not in found.rules[0].annotations["runbook"]
+
+
+def test_what_cannot_be_done_is_refused(folder: Path, tmp_path: Path) -> None:
+    made = served()
+    with pytest.raises(EvalKitError, match="Nothing was measured") as refused:
+        rules(write(tmp_path / "bare", made, None))
+    assert "evalkit probe" in str(refused.value.hint)
+    unknown = served(engine=None)
+    with pytest.raises(EvalKitError, match="is not known"):
+        rules(write(tmp_path / "unknown", unknown, probed(unknown)))
+    other = probed(served(model="another"))
+    with pytest.raises(EvalKitError, match="other builds"):
+        rules(write(tmp_path / "other", made, other))
+    with pytest.raises(EvalKitError, match="q9"):
+        watching(folder, "q9", None)
+
+
+HOSTILE = 'm"} or vector(1) #\\\n{{ query "x" }}{{{ \u202e\x07'
+
+
+def test_hostile_names_stay_texts(tmp_path: Path) -> None:
+    made = served(model=HOSTILE)
+    made = replace(
+        made, baseline=replace(made.baseline, label=HOSTILE, endpoint=made.baseline.endpoint)
+    )
+    text = render_rules(rules(write(tmp_path, made, probed(made))))
+    check_document(text)
+    body = yaml.safe_load(text)
+    for rule in body["groups"][0]["rules"]:
+        outside = re.sub(r'"(?:[^"\\]|\\.)*"', "", rule["expr"])
+        assert "vector(1)" not in outside
+        for told in (*rule["annotations"].values(), *rule["labels"].values()):
+            templates = re.findall(r"\{\{(.*?)\}\}", told)
+            assert all(one.strip().startswith(("$", '"{{"')) for one in templates), told
+    if shutil.which("promtool"):
+        assert promtool_check(text)
+
+
+def series(minutes: int, *, fault: bool, traffic: bool = True) -> Iterator[dict[str, str]]:
+    """A server as it was measured, or one that is slow, full and failing from the beginning."""
+    one = f'model_name="{MODEL}",engine="0"'
+
+    def counter(name: str, each: float, labels: str = one) -> dict[str, str]:
+        head, _, own = name.partition("{")
+        joined = ",".join(part for part in (own.rstrip("}"), labels) if part)
+        step = each if traffic else 0
+        full = f'{head}{{{joined},job="j",instance="i"}}'
+        return {"series": full, "values": f"0+{step:g}x{minutes}"}
+
+    def gauge(name: str, value: float, labels: str = one) -> dict[str, str]:
+        joined = ",".join(part for part in (labels, 'job="j"', 'instance="i"') if part)
+        return {"series": f"{name}{{{joined}}}", "values": f"{value:g}+0x{minutes}"}
+
+    for name, times in ((FIRST, (0.6, 2.0)), (GAP, (0.026, 0.09))):
+        yield counter(f"{name}_count", 30)
+        for bound in (*BUCKETS["ttft" if name == FIRST else "itl"], "+Inf"):
+            reached = times[fault] <= float(bound)
+            yield counter(f'{name}_bucket{{le="{bound}"}}', 30 if reached else 0)
+    yield counter(f"{TOKEN}_count", 30)
+    yield counter(f"{TOKEN}_sum", 30 * (0.05 if fault else 0.025))
+    yield counter("vllm:generation_tokens_total", 1500 if fault else 3294)
+    yield gauge("vllm:num_requests_running", 4 if traffic else 0)
+    yield gauge("process_resident_memory_bytes", 12e9 if fault else 8e9, "")
+    yield gauge("vllm:kv_cache_usage_perc", 0.99 if fault else 0.4)
+    yield counter("vllm:num_preemptions_total", 1 if fault else 0)
+    yield counter(ASKED % "2xx", 30, "")
+    yield counter(ASKED % "5xx", 2 if fault else 0, "")
+    yield counter("vllm:spec_decode_num_draft_tokens_total", 1000)
+    yield counter("vllm:spec_decode_num_accepted_tokens_total", 300 if fault else 620)
+    start = f"100x{minutes - 10} 200x10" if fault else f"100x{minutes}"
+    yield {
+        "series": 'process_start_time_seconds{job="j",instance="i"}',
+        "values": start.replace("100x", "100+0x").replace("200x", "200+0x"),
+    }
+
+
+def test_rules_are_silent_at_the_baseline_and_fire_at_a_fault(folder: Path, tmp_path: Path) -> None:
+    program = shutil.which("promtool")
+    if program is None:
+        pytest.skip("promtool is not installed: apt-get install prometheus")
+    found = rules(folder, acceptance=0.62)
+    (tmp_path / "rules.yaml").write_text(render_rules(found), encoding="utf-8")
+    every = [{"labels": f'{{alertname="{rule.name}"}}', "value": 1} for rule in found.rules]
+    cases = [
+        ({"fault": False}, []),
+        ({"fault": True}, every),
+        ({"fault": True, "traffic": False}, "quiet"),
+    ]
+    tests = []
+    for how, expected in cases:
+        if expected == "quiet":
+            # Without traffic nothing but what needs none: memory, the full cache, the restart.
+            names = ("EvalkitMemoryHigh", "EvalkitKvCacheFull", "EvalkitServerRestarted")
+            expected = [{"labels": f'{{alertname="{name}"}}', "value": 1} for name in names]
+        tests.append(
+            {
+                "interval": "1m",
+                "input_series": list(series(60, **how)),
+                "promql_expr_test": [
+                    {
+                        "expr": 'count by (alertname) (ALERTS{alertstate="firing"})',
+                        "eval_time": "58m",
+                        "exp_samples": expected,
+                    }
+                ],
+            }
+        )
+    body = {"rule_files": ["rules.yaml"], "evaluation_interval": "1m", "tests": tests}
+    (tmp_path / "test.yaml").write_text(yaml.safe_dump(body), encoding="utf-8")
+    done = subprocess.run(
+        [program, "test", "rules", "test.yaml"], cwd=tmp_path, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_schema_of_the_rules_is_plain_json(folder: Path) -> None:
+    from evalkit.cli.stats import as_plain
+
+    assert json.loads(json.dumps(as_plain(rules(folder)), allow_nan=False))["arm"] == "q4"
