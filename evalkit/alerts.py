@@ -110,6 +110,8 @@ class CanarySize:
         step_back: A loss of accuracy between two samples of `split` requests each that speaks
             against equal sides, a fraction: the trigger.
         worst_loss: Upper end of the measured loss, a fraction; never below 0.
+        degenerate: Share of empty, looping or malformed answers of the candidate.
+        degenerate_limit: Its exact one-sided 95% bound.
     """
 
     margin: float
@@ -118,3 +120,5 @@ class CanarySize:
     mirrored: int | None
     step_back: float
     worst_loss: float | None
+    degenerate: float | None
+    degenerate_limit: float | None

@@ -11,6 +11,7 @@
     │   └── FingerprintMismatch
     ├── InvalidComparison (5)
     │   └── IdentityChanged
+    ├── NotReleased (3, 4 or 5: that of the verdict)
     ├── Interrupted (130)
     ├── EndpointError (5)
     │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody, ProtocolError
@@ -112,6 +113,14 @@ class InvalidComparison(EvalKitError):
     """The two arms cannot be compared."""
 
     exit_code = ExitCode.INVALID
+
+
+class NotReleased(EvalKitError):
+    """What was asked for belongs to a release, and the verdict lets none through."""
+
+    def __init__(self, message: str, *, exit_code: int, hint: str | None = None) -> None:
+        super().__init__(message, hint=hint)
+        self.exit_code = exit_code
 
 
 class IdentityChanged(InvalidComparison):

@@ -24,6 +24,7 @@ from evalkit.cli.check import check
 from evalkit.cli.compare import compare
 from evalkit.cli.gate import gate
 from evalkit.cli.github import annotate_error
+from evalkit.cli.golive import golive
 from evalkit.cli.grade import grade
 from evalkit.cli.init import init
 from evalkit.cli.plan import plan
@@ -86,6 +87,7 @@ VERBS = (
     capacity,
     probe,
     alerts,
+    golive,
     stats,
     selftest,
 )

@@ -8,7 +8,7 @@ from typing import Final
 from evalkit.alerts import LeftOut, Threshold, Watched
 from evalkit.operations.thresholds import Settings
 from evalkit.report import numbers
-from evalkit.report.performance_numbers import duration, rate
+from evalkit.report.performance_numbers import figure
 from evalkit.report.text import one_line
 
 # What fires, how its value is written, and what to look at first.
@@ -106,7 +106,7 @@ def annotations_of(
     summary, value, first = _TOLD[limit.watched]
     found = {
         "summary": f"{summary} ({{{{ $labels.instance }}}})",
-        "description": f"Now {value}; the limit is {written(limit.watched, limit.limit)}.",
+        "description": f"Now {value}; the limit is {figure(limit.watched, limit.limit)}.",
         "threshold": _why(limit, settings),
         "baseline": _baseline(limit),
         "source": inert(source) if limit.evidence == "measured" else "a setting of evalkit alerts",
@@ -126,19 +126,6 @@ def inert(text: str) -> str:
     return one_line(text, 300).replace("{{", '{{"{{"}}')
 
 
-def written(watched: Watched, value: float) -> str:
-    """Write a figure with its unit."""
-    if watched in ("ttft", "itl"):
-        return duration(value)
-    if watched in ("decode", "prefill", "throughput"):
-        return f"{rate(value)} tok/s"
-    if watched == "memory":
-        return numbers.size(value)
-    if watched in ("errors", "kv_cache", "acceptance"):
-        return numbers.percent(value, 2 if value < 0.01 else 1)
-    return f"{value:g}"
-
-
 def why_left_out(one: LeftOut) -> str:
     """Say in one line what no rule watches, and why."""
     facts = {"how": _HOW.get(one.watched, _PROBE), **one.values}
@@ -149,7 +136,7 @@ def why_left_out(one: LeftOut) -> str:
 def _why(limit: Threshold, settings: Settings) -> str:
     if limit.evidence == "given":
         if limit.figure is not None:
-            told = written(limit.watched, limit.figure)
+            told = figure(limit.watched, limit.figure)
             return f"{told} as given, with {numbers.percent(settings.headroom, 0)} of head-room"
         return "as set, not measured"
     base = "the figure" if limit.end is None else "the end of its 95% interval"
@@ -157,7 +144,7 @@ def _why(limit: Threshold, settings: Settings) -> str:
         base = "its upper 95% bound"
     told = f"{base} with {numbers.percent(settings.headroom, 0)} of head-room"
     if limit.limit != limit.wanted:
-        wanted = written(limit.watched, limit.wanted)
+        wanted = figure(limit.watched, limit.wanted)
         told += f" is {wanted}; raised to the next bound of the histogram, which alone is exact"
     return told
 
@@ -165,9 +152,9 @@ def _why(limit: Threshold, settings: Settings) -> str:
 def _baseline(limit: Threshold) -> str:
     if limit.figure is None:
         return "not measured"
-    told = written(limit.watched, limit.figure)
+    told = figure(limit.watched, limit.figure)
     if limit.end is not None:
-        told += f" (95% interval to {written(limit.watched, limit.end)})"
+        told += f" (95% interval to {figure(limit.watched, limit.end)})"
     if limit.context is not None and limit.level is not None:
         told += f", {numbers.count(limit.context)} tokens, load {limit.level:g}"
     return f"{told}, {numbers.count(limit.n)} requests" if limit.n else told

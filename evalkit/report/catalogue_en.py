@@ -649,6 +649,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "gain.speed": "Tokens per second",
     "gain.latency": "Median latency",
     "gain.p95": "95th percentile latency",
+    "gain.cost": "Cost of 1M tokens",
     "gain.tokens": "Tokens an answer",
     # Needed
     "needed.near": "more prompts will not settle it: revisit the margin",
@@ -1295,8 +1296,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     # Performance
     "gains.by_product": "By-product of this run, not a benchmark.",
     "gains.measured": (
-        "Measured by a probe of these very builds, at {where} unless it says otherwise. "
-        "Changes are medians of paired rounds with 95%\u00a0CI."
+        "Probe of these very builds, {where} unless said; changes: medians of paired rounds, "
+        "95%\u00a0CI."
     ),
     "ui.performance": "Performance",
     "perf.lead": (
@@ -1357,9 +1358,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.growth": "growth of the process that holds the engine",
     "perf.memory.metrics": "the server's own metrics",
     "perf.memory.nvidia-smi": "nvidia-smi",
-    "perf.bought.decode": "{ratio} the decode speed ({where})",
-    "perf.bought.ttft": "{ratio} the time to first token ({where})",
-    "perf.bought.throughput": "{ratio} the throughput ({where})",
+    "perf.bought.decode": "{ratio} the decode speed{where}",
+    "perf.bought.ttft": "{ratio} the time to first token{where}",
+    "perf.bought.throughput": "{ratio} the throughput{where}",
     "perf.bought.memory": "{ratio} the peak memory",
     "perf.trade": (
         "{candidate} against the baseline buys {gains}; the price: {price}.{same}",
@@ -1371,11 +1372,14 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "perf.same": " Not clearly different: {facts}.",
     "perf.price": "accuracy {difference} points {interval}",
-    "perf.bought.cost": "{ratio} the cost of a token ({where})",
+    "perf.bought.cost": "{ratio} the cost of a token{where}",
     "perf.bought.weights": "{ratio} the size of the weights",
     "perf.bought.needed": "{ratio} the memory that it needs by the plan",
-    "gains.counted": "Memory needed is counted by a capacity plan, not measured.",
-    "fits.row": "Memory needed, {context} tokens × {concurrency}",
+    "gains.counted": "Needed memory: counted by a capacity plan.",
+    "fits.row": "Needs, {context} tokens × {concurrency}",
+    "fits.row.device": "Fits one {device} device",
+    "fits.yes": "✓ yes",
+    "fits.no": "✗ no",
     "fits.gained": (
         "it fits one {device} device with {context} tokens × {concurrency}, the baseline does not"
     ),
@@ -1411,7 +1415,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "capacity.json was left out: none of its formats ({names}) is that of an endpoint here. "
         "Say which with evalkit capacity --as."
     ),
-    "capacity.no_short": "✗ does not fit",
     "perf.col.needed": "Memory needed",
     "perf.front.off": "beaten in everything by {names}",
     "perf.front.near": (
@@ -1459,4 +1462,103 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "perf.remark.PREFIX_CACHE": "Prompts share their beginning on purpose: prefix caches help.",
     "perf.remark.NO_MEMORY": "The memory of {endpoint} cannot be read from here.",
+    # Going live
+    "golive.title": "Go-live checklist: {candidate} in place of {baseline}",
+    "golive.draft": "DRAFT, NOT FOR RELEASE: the verdict is {state}.",
+    "golive.before": "Before",
+    "golive.canary": "Canary",
+    "golive.watch": "Watch",
+    "golive.back": "Way back",
+    "golive.serve": "Serve exactly what was compared, {endpoint}: {identity}.",
+    "golive.sampling": "Ask it as it was asked here: {sampling}.",
+    "golive.fits": (
+        "It fits: {needed} on one {device} device with {context} tokens × {concurrency}, by the "
+        "capacity plan."
+    ),
+    "golive.fits_not": (
+        "It does NOT fit: {needed} on one {device} device with {context} tokens × {concurrency}, "
+        "by the capacity plan."
+    ),
+    "golive.no_capacity": (
+        "Whether it fits: not counted. Do this: evalkit capacity MODEL --context N --concurrency N "
+        "--device SIZE -o FOLDER."
+    ),
+    "golive.no_soak": "Hours under load: not measured. Do this: evalkit soak.",
+    "golive.split": (
+        "A loss of the margin ({margin} points from {accuracy}) is seen in 80% of cases once {n} "
+        "graded requests of each side are in (two samples, one-sided 5%)."
+    ),
+    "golive.mirrored": (
+        "With mirrored traffic, each request answered by both sides, {pairs} requests are enough "
+        "(pairs that flip as often as here)."
+    ),
+    "golive.no_traffic": (
+        "Share and duration: traffic not given. Do this: --traffic REQUESTS an hour that can be "
+        "graded; it must bring {n} to the canary in {hours} hours."
+    ),
+    "golive.share": (
+        "Send {share} of {traffic} requests an hour to it, for {hours} hours at least. At worst "
+        "(upper end of the measured loss, {loss} points) that costs {wrong} right answers.",
+        "Send {share} of {traffic} requests an hour to it, for {hours} hours at least.",
+    ),
+    "golive.no_canary": (
+        "Size of the canary: cannot be told, since the baseline was right too seldom to lose the "
+        "margin. Do this: compare on prompts that it can answer."
+    ),
+    "golive.no_rules": "Latency, throughput, memory and errors: no limits. {why}",
+    "golive.rules": (
+        "Load the rules of evalkit alerts before the first request; the limits are below."
+    ),
+    "golive.left.probe": "{what}: not measured. Do this: evalkit probe into this folder.",
+    "golive.left.acceptance": (
+        "{what}: not measured. Where drafts are used, do this: --acceptance SHARE."
+    ),
+    "golive.widest": "Families that are known least (widest intervals): {families}.",
+    "golive.family": "{family} {difference} points, {n} pairs",
+    "golive.causes": "Regressions here were: {causes}. Read such answers first.",
+    "golive.slices": "Slices that stood out: {slices}.",
+    "golive.limits": "Limits: measured figures with {headroom} of head-room",
+    "golive.col.what": "What",
+    "golive.col.measured": "Measured",
+    "golive.col.limit": "Alert at",
+    "golive.col.hold": "For",
+    "golive.col.from": "From",
+    "golive.at": "probe: {context} tokens, load {level}",
+    "golive.from.measured": "measured",
+    "golive.from.given": "set, not measured",
+    "golive.of.ttft": "Time to first token",
+    "golive.of.itl": "Inter-token latency",
+    "golive.of.decode": "Decode speed",
+    "golive.of.prefill": "Prefill speed",
+    "golive.of.throughput": "Throughput under load",
+    "golive.of.memory": "Resident memory",
+    "golive.of.kv_cache": "KV cache in use",
+    "golive.of.preemptions": "Preemptions",
+    "golive.of.errors": "Failed requests",
+    "golive.of.restarts": "Restarts",
+    "golive.of.acceptance": "Accepted drafts",
+    "golive.target.earlier": (
+        "Target: {endpoint}, the newest release that shipped before ({date}, {folder}): "
+        "{identity}. Keep it loaded or ready to start."
+    ),
+    "golive.target.baseline": (
+        "Target: {endpoint}, the baseline of this comparison (no earlier release is known; "
+        "--history DIR looks for one): {identity}. Keep it loaded or ready to start."
+    ),
+    "golive.no_target": (
+        "Target: none is known. Do this: name the folder of earlier comparisons with --history."
+    ),
+    "golive.trigger": (
+        "Go back when, at {n} graded requests of each side, the canary is right {points} points "
+        "less often than the other side, or more: equal sides do that in 5% of cases."
+    ),
+    "golive.degenerate": (
+        "Go back when of {n} answers or more, over {limit} are empty, looping or malformed (here "
+        "{seen}; that is its upper 95% bound)."
+    ),
+    "golive.critical": "Go back at once at any of these alerts: {rules}.",
+    "golive.rehearse": "Try the way back once before the first request: note how long it takes.",
+    "golive.footer": "evalkit {version} · comparison of {date}",
+    "ui.golive": "Go-live checklist",
+    "ui.golive_missing": "not measured",
 }

@@ -611,6 +611,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "gain.speed": "每秒词元数",
     "gain.latency": "延迟中位数",
     "gain.p95": "延迟第 95 百分位",
+    "gain.cost": "每百万词元成本",
     "gain.tokens": "每个回答的词元数",
     # Needed
     "needed.near": "再加题目也不会有结论：请重新考虑界值",
@@ -1192,8 +1193,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     # Performance
     "gains.by_product": "本次运行的副产品，不是性能基准。",
     "gains.measured": (
-        "由针对这些构建的性能探测测得，除另注明外测点为 {where}；"
-        "变化为成对轮次比值的中位数及 95%\u00a0置信区间。"
+        "对这些构建的性能探测，除另注明外为 {where}；变化为成对轮次的中位数，95%\u00a0置信区间。"
     ),
     "ui.performance": "性能",
     "perf.lead": (
@@ -1249,9 +1249,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.memory.growth": "承载引擎的进程的增长",
     "perf.memory.metrics": "服务器自报指标",
     "perf.memory.nvidia-smi": "nvidia-smi 读数",
-    "perf.bought.decode": "解码速度为 {ratio}（{where}）",
-    "perf.bought.ttft": "首词元延迟为 {ratio}（{where}）",
-    "perf.bought.throughput": "吞吐为 {ratio}（{where}）",
+    "perf.bought.decode": "解码速度为 {ratio}{where}",
+    "perf.bought.ttft": "首词元延迟为 {ratio}{where}",
+    "perf.bought.throughput": "吞吐为 {ratio}{where}",
     "perf.bought.memory": "内存峰值为 {ratio}",
     "perf.trade": (
         "{candidate} 相对基线换得：{gains}；代价：{price}。{same}",
@@ -1263,11 +1263,14 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "perf.same": "无明显差异：{facts}。",
     "perf.price": "准确率 {difference} 个百分点 {interval}",
-    "perf.bought.cost": "每词元成本为 {ratio}（{where}）",
+    "perf.bought.cost": "每词元成本为 {ratio}{where}",
     "perf.bought.weights": "权重大小为 {ratio}",
     "perf.bought.needed": "按容量规划所需内存为 {ratio}",
-    "gains.counted": "所需内存由容量规划算出，并非实测。",
+    "gains.counted": "所需内存由容量规划算出。",
     "fits.row": "所需内存，{context} 词元 × {concurrency}",
+    "fits.row.device": "一台 {device} 设备可容纳",
+    "fits.yes": "✓ 是",
+    "fits.no": "✗ 否",
     "fits.gained": "一台 {device} 设备可容纳它（{context} 词元 × {concurrency}），基线则不能",
     "fits.lost": "一台 {device} 设备无法容纳它（{context} 词元 × {concurrency}），基线则可以",
     "fits.both": "{needed}（一台 {device} 设备均可容纳，{context} 词元 × {concurrency}）",
@@ -1287,7 +1290,6 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "未采用 capacity.json：其中的格式（{names}）都不属于此处的端点。请用 evalkit capacity --as "
         "指明。"
     ),
-    "capacity.no_short": "✗ 无法容纳",
     "perf.col.needed": "所需内存",
     "perf.front.off": "各项均不及 {names}",
     "perf.front.near": "仅凭准确率在前沿上，而置信区间无法将其与 {names} 区分",
@@ -1317,4 +1319,92 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.remark.RESENT": "{endpoint}：{n} 个请求遇到已关闭的连接，立即重发；计时未中断。",
     "perf.remark.PREFIX_CACHE": "提示有意共享开头：前缀缓存会起作用。",
     "perf.remark.NO_MEMORY": "无法从此处读取 {endpoint} 的内存。",
+    # Going live
+    "golive.title": "上线检查单：以 {candidate} 取代 {baseline}",
+    "golive.draft": "草稿，不可用于发布：结论为{state}。",
+    "golive.before": "上线之前",
+    "golive.canary": "灰度",
+    "golive.watch": "观察",
+    "golive.back": "回退",
+    "golive.serve": "部署的必须正是所比较的 {endpoint}：{identity}。",
+    "golive.sampling": "按此处的方式请求：{sampling}。",
+    "golive.fits": (
+        "可容纳：按容量规划，一台 {device} 设备（{context} 词元 × {concurrency}）需要 {needed}。"
+    ),
+    "golive.fits_not": (
+        "无法容纳：按容量规划，一台 {device} 设备（{context} 词元 × {concurrency}）需要 {needed}。"
+    ),
+    "golive.no_capacity": (
+        "能否容纳：未计算。请执行：evalkit capacity MODEL --context N --concurrency N --device "
+        "SIZE -o FOLDER。"
+    ),
+    "golive.no_soak": "长时间负载：未测量。请执行：evalkit soak。",
+    "golive.split": (
+        "两侧各有 {n} 个评过分的请求后，达到界值的损失（自 {accuracy} 下降 {margin} 个百分点）有 80"
+        "% 的机会被发现（两独立样本，单侧 5%）。"
+    ),
+    "golive.mirrored": (
+        "若镜像流量、每个请求两侧都回答，{pairs} 个请求即可（翻转频率与此处相同的成对样本）。"
+    ),
+    "golive.no_traffic": (
+        "比例与时长：未给出流量。请用 --traffic 给出每小时可评分的请求数；{hours} 小时内须有 {n} 个"
+        "到达灰度侧。"
+    ),
+    "golive.share": (
+        "将每小时 {traffic} 个请求的 {share} 导向它，至少 {hours} 小时。最坏情况下（所测损失的上界 "
+        "{loss} 个百分点）代价为 {wrong} 个正确回答。",
+        "将每小时 {traffic} 个请求的 {share} 导向它，至少 {hours} 小时。",
+    ),
+    "golive.no_canary": (
+        "灰度规模：无法给出，因为基线答对太少，不足以损失界值。请用它能回答的提示重新比较。"
+    ),
+    "golive.no_rules": "延迟、吞吐、内存与错误：没有阈值。{why}",
+    "golive.rules": "在第一个请求之前载入 evalkit alerts 的规则；阈值见下表。",
+    "golive.left.probe": "{what}：未测量。请执行：evalkit probe，输出到此文件夹。",
+    "golive.left.acceptance": "{what}：未测量。若使用草稿，请给出：--acceptance SHARE。",
+    "golive.widest": "所知最少的类别（区间最宽）：{families}。",
+    "golive.family": "{family} {difference} 个百分点，{n} 对",
+    "golive.causes": "此处的退步原因：{causes}。请先查看此类回答。",
+    "golive.slices": "突出的切片：{slices}。",
+    "golive.limits": "阈值：实测值加 {headroom} 余量",
+    "golive.col.what": "项目",
+    "golive.col.measured": "实测",
+    "golive.col.limit": "告警阈值",
+    "golive.col.hold": "持续",
+    "golive.col.from": "来源",
+    "golive.at": "探测：{context} 词元，负载 {level}",
+    "golive.from.measured": "实测",
+    "golive.from.given": "设定值，非实测",
+    "golive.of.ttft": "首词元延迟",
+    "golive.of.itl": "词元间延迟",
+    "golive.of.decode": "解码速度",
+    "golive.of.prefill": "预填充速度",
+    "golive.of.throughput": "负载下的吞吐",
+    "golive.of.memory": "常驻内存",
+    "golive.of.kv_cache": "KV 缓存占用",
+    "golive.of.preemptions": "抢占",
+    "golive.of.errors": "失败请求",
+    "golive.of.restarts": "重启",
+    "golive.of.acceptance": "草稿接受率",
+    "golive.target.earlier": (
+        "目标：{endpoint}，此前最近一次通过的发布（{date}，{folder}）：{identity}。保持已加载或随时"
+        "可启动。"
+    ),
+    "golive.target.baseline": (
+        "目标：{endpoint}，本次比较的基线（未知更早的发布；可用 --history DIR 查找）：{identity}。"
+        "保持已加载或随时可启动。"
+    ),
+    "golive.no_target": "目标：未知。请用 --history 指明此前比较所在的文件夹。",
+    "golive.trigger": (
+        "两侧各有 {n} 个评过分的请求时，若灰度侧的正确率比另一侧低 {points} 个百分点或更多，则回退"
+        "：两侧相等时仅有 5% 的机会如此。"
+    ),
+    "golive.degenerate": (
+        "若 {n} 个以上的回答中超过 {limit} 为空、循环或格式损坏，则回退（此处 {seen}，95% 上界）。"
+    ),
+    "golive.critical": "出现以下任一告警立即回退：{rules}。",
+    "golive.rehearse": "在第一个请求之前演练一次回退，并记下所需时间。",
+    "golive.footer": "evalkit {version} · 比较于 {date}",
+    "ui.golive": "上线检查单",
+    "ui.golive_missing": "未测量",
 }

@@ -135,7 +135,9 @@ def _block(view: View, block: CandidateBlock, flips_shown: int) -> Iterator[str]
         table = block.passes.table
         yield f"**{ui['passes']}**: {escaped(block.passes.lead)}"
         yield ""
-        yield from _table(table.columns, ([escaped(cell) for cell in row] for row in table.rows))
+        yield from table_lines(
+            table.columns, ([escaped(cell) for cell in row] for row in table.rows)
+        )
     flagged = [row for row in block.slices.rows if row.flagged]
     if flagged:
         yield f"**{ui['slices']}**: {escaped(block.slices.lead)}"
@@ -183,7 +185,7 @@ def _families(view: View, block: CandidateBlock) -> Iterator[str]:
                 f"{row.state.icon} {row.state.text}",
             ]
         )
-    yield from _table(head, ([escaped(cell) for cell in row] for row in rows))
+    yield from table_lines(head, ([escaped(cell) for cell in row] for row in rows))
 
 
 def _regressions(view: View, block: CandidateBlock, shown: int) -> Iterator[str]:
@@ -192,7 +194,7 @@ def _regressions(view: View, block: CandidateBlock, shown: int) -> Iterator[str]
     yield f"<details><summary>{ui['regressions']}: {len(cards)} / {flips.total_text}</summary>"
     yield ""
     head = ["id", ui["cause"], ui["prompt"], view.baseline, block.endpoint]
-    yield from _table(head, (_card(card) for card in cards))
+    yield from table_lines(head, (_card(card) for card in cards))
     yield "</details>"
     yield ""
 
@@ -208,7 +210,8 @@ def _card(card: SampleCard) -> list[str]:
     ]
 
 
-def _table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+def table_lines(head: Sequence[str], rows: Iterable[Sequence[str]]) -> Iterator[str]:
+    """Yield a table; its cells are escaped already, its head is not."""
     yield f"| {' | '.join(escaped(cell) for cell in head)} |"
     yield f"|{'---|' * len(head)}"
     for row in rows:

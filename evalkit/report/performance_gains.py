@@ -132,13 +132,14 @@ def _rows(
         ratio = point.ratios[after.name][metric]
         label = f"{words(f'perf.metric.{metric}')}{told}"
         change, ends = times(ratio.value), ends_of(ratio, times)
-        yield GainRow(label, write(old.value), write(new.value), change, ends)
+        minor = metric == "e2e"
+        yield GainRow(label, write(old.value), write(new.value), change, ends, minor)
     if full is not None and (prices := prices_of(found, before.name, after.name)) is not None:
         costs = [
             cost_per_million(price, full.arms[arm.name].throughput.value)
             for price, arm in zip(prices, (before, after), strict=True)
         ]
-        label = f"{words('perf.col.cost')}{words('perf.at.level', level=f'{full.load.level:g}')}"
+        label = f"{words('gain.cost')}{_level(words, full)}"
         yield GainRow(label, rate(costs[0]), rate(costs[1]), numbers.change(*costs))
     memory = _memories(before, after)
     if memory is not None:
@@ -160,15 +161,20 @@ def _facts(
     if full is not None:
         chosen.append(("throughput", full))
     for metric, point in chosen:
-        fact = ratio_fact(words, metric, point.ratios[candidate][metric], where(words, point))
+        told = _level(words, point) if point is full else ""
+        fact = ratio_fact(words, metric, point.ratios[candidate][metric], told)
         if fact is not None:
             yield fact
     prices = prices_of(found, found.arms[0].name, candidate)
     if full is not None and prices is not None:
         ratio = cost_ratio(full.ratios[candidate]["throughput"], prices[1] / prices[0])
-        fact = ratio_fact(words, "cost", ratio, where(words, full))
+        fact = ratio_fact(words, "cost", ratio, _level(words, full))
         if fact is not None:
             yield fact
+
+
+def _level(words: Words, point: Point) -> str:
+    return words("perf.at.level", level=f"{point.load.level:g}")
 
 
 def _sizes(

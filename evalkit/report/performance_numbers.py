@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from evalkit.estimates import Estimate
-from evalkit.report.numbers import DASH, interval
+from evalkit.report.numbers import DASH, interval, percent, size
 
 Write = Callable[[float | None], str]
 
@@ -45,3 +45,16 @@ def estimate(found: Estimate, write: Write) -> str:
 def ends_of(found: Estimate, write: Write) -> str:
     """Write an interval; nothing where neither end is known."""
     return interval(write(found.low).rstrip("×"), write(found.high).rstrip("×"))
+
+
+def figure(watched: str, value: float) -> str:
+    """Write what an alert watches, with its unit."""
+    if watched in ("ttft", "itl"):
+        return duration(value)
+    if watched in ("decode", "prefill", "throughput"):
+        return f"{rate(value)} tok/s"
+    if watched == "memory":
+        return size(value)
+    if watched in ("errors", "kv_cache", "acceptance"):
+        return percent(value, 2 if value < 0.01 else 1)
+    return f"{value:g}"

@@ -117,13 +117,14 @@ class ThreatItem:
 
 @dataclass(frozen=True, slots=True)
 class GainRow:
-    """One line of what is gained."""
+    """One line of what is gained; a `minor` one has no place on the first screen."""
 
     label: str
     baseline: str
     candidate: str
     change: str
     interval: str = ""
+    minor: bool = False
 
 
 @dataclass(frozen=True, slots=True)

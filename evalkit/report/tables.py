@@ -14,6 +14,8 @@ from evalkit.report.words import Words
 from evalkit.results import ArmInfo, ArmTiming, CandidateResult, Comparison
 from evalkit.types import Flag
 
+# Less of a change is nothing that a first screen needs.
+_SAME: Final = 0.05
 _OUTCOMES: Final = ("correct", "incorrect", "abstained")
 
 
@@ -60,7 +62,12 @@ def gains(
     )
     for key, old, new, write in lines:
         if old is not None or new is not None:
-            yield GainRow(words(key), write(old), write(new), numbers.change(old, new))
+            minor = measured and (key == "gain.weights" or _alike(old, new))
+            yield GainRow(words(key), write(old), write(new), numbers.change(old, new), minor=minor)
+
+
+def _alike(old: float | None, new: float | None) -> bool:
+    return bool(old) and new is not None and abs(new / (old or 1.0) - 1) < _SAME
 
 
 def outcomes(words: Words, names: Names, result: CandidateResult) -> Table:

@@ -76,12 +76,17 @@ def fit_facts(words: Words, fits: Fits, baseline: str, candidate: str) -> Iterat
 
 
 def fit_rows(words: Words, fits: Fits, baseline: str, candidate: str) -> Iterator[GainRow]:
-    """Yield the row of the memory that both need, with sign and word where a device is named."""
+    """Yield the memory that both need, and whether a device that is named holds it."""
     before, after = fits.arms.get(baseline), fits.arms.get(candidate)
-    if after is not None:
-        change = numbers.DASH if before is None else numbers.change(before.needed, after.needed)
-        label = words("fits.row", **_plan_facts(fits))
-        yield GainRow(label, needed_text(words, before), needed_text(words, after), change)
+    if after is None:
+        return
+    facts = _plan_facts(fits)
+    sizes = [numbers.DASH if one is None else numbers.size(one.needed) for one in (before, after)]
+    change = numbers.DASH if before is None else numbers.change(before.needed, after.needed)
+    yield GainRow(words("fits.row", **facts), sizes[0], sizes[1], change)
+    if after.fits is not None:
+        held = [_held(words, one) for one in (before, after)]
+        yield GainRow(words("fits.row.device", **facts), held[0], held[1], numbers.DASH)
 
 
 def unfit(words: Words, fits: Fits | None, arm: str) -> str:
@@ -117,14 +122,16 @@ def trade_sentence(words: Words, result: CandidateResult, facts: Sequence[Fact])
     return words("perf.trade" if gains else "perf.trade.nothing", **facts_of)
 
 
-def needed_text(words: Words, found: Footprint | None) -> str:
+def needed_text(words: Words, found: Footprint) -> str:
     """Write what a footprint needs, with sign and word where a device is named."""
-    if found is None:
-        return numbers.DASH
     size = numbers.size(found.needed)
-    if found.fits is None:
-        return size
-    return f"{size} {words('capacity.yes' if found.fits else 'capacity.no_short')}"
+    return size if found.fits is None else f"{size} {_held(words, found)}"
+
+
+def _held(words: Words, found: Footprint | None) -> str:
+    if found is None or found.fits is None:
+        return numbers.DASH
+    return words("fits.yes" if found.fits else "fits.no")
 
 
 def _plan_facts(fits: Fits) -> dict[str, str]:

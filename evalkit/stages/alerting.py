@@ -41,13 +41,16 @@ class Watching:
     earlier: bool
 
 
-def watching(folder: Path, arm: str | None, history: Path | None) -> Watching:
+def watching(
+    folder: Path, arm: str | None, history: Path | None, *, going_live: bool = False
+) -> Watching:
     """Read what is needed to watch an endpoint of a comparison.
 
     Args:
         folder: Of the comparison.
         arm: The endpoint; `None` for the recommended one, else the baseline.
         history: Folder of earlier comparisons, in which the newest release is looked for.
+        going_live: Whether it is a candidate in any case.
 
     Raises:
         StoreError: When the folder is none, or was changed.
@@ -56,7 +59,7 @@ def watching(folder: Path, arm: str | None, history: Path | None) -> Watching:
     """
     comparison = load_sound(folder)
     infos = {info.endpoint: info for info in (comparison.baseline, *comparison.candidates)}
-    name = arm or comparison.recommendation.endpoint or comparison.baseline.endpoint
+    name = arm or _default_arm(comparison, going_live=going_live)
     if name not in infos:
         raise UnknownNameError("endpoint of this comparison", name, infos)
     found = load_performance(folder)
@@ -76,6 +79,14 @@ def watching(folder: Path, arm: str | None, history: Path | None) -> Watching:
     )
     target = before if earlier is None and name != before.endpoint else earlier
     return Watching(folder, comparison, infos[name], found, target, earlier is not None)
+
+
+def _default_arm(comparison: Comparison, *, going_live: bool) -> str:
+    advice, baseline = comparison.recommendation, comparison.baseline.endpoint
+    if not going_live:
+        return advice.endpoint or baseline
+    named = [name for name in (advice.endpoint, advice.candidate) if name not in (None, baseline)]
+    return str(named[0]) if named else comparison.candidates[0].endpoint
 
 
 def rules_of(subject: Watching, engine: str | None, settings: Settings) -> RuleSet:

@@ -122,6 +122,38 @@ def n_ratio_noninferiority(
     return _combine(null, alternative, distance, alpha, power)
 
 
+def n_two_samples(
+    p_baseline: float, loss: float, *, alpha: float = 0.05, power: float = 0.8
+) -> float:
+    """Requests of each arm needed to find a loss between two independent samples.
+
+    Args:
+        p_baseline: Rate of the baseline, in (0, 1].
+        loss: By how much the other one is lower, in (0, p_baseline].
+        alpha: One-sided.
+        power: Wanted chance of finding it.
+
+    Returns:
+        Requests, not rounded; the same number of each arm.
+
+    Raises:
+        ValueError: For rates that are no rates.
+
+    Source: Fleiss, Levin & Paik 2003, section 4.2, without a correction for continuity.
+
+    >>> round(n_two_samples(0.75, 0.25, alpha=0.025, power=0.9), 1)
+    76.7
+    """
+    p_other = p_baseline - loss
+    if not loss > 0 or not 0 <= p_other < p_baseline <= 1:
+        raise ValueError(f"a loss of {loss} from a rate of {p_baseline} leaves no rate")
+    _check_rates(0.0, 0.0, alpha, power)
+    mean = (p_baseline + p_other) / 2
+    null = 2 * mean * (1 - mean)
+    alternative = p_baseline * (1 - p_baseline) + p_other * (1 - p_other)
+    return _combine(null, alternative, loss, alpha, power)
+
+
 def n_floor(margin: float, alpha: float = 0.05) -> int:
     """Pairs below which even zero flips do not show non-inferiority.
 

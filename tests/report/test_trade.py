@@ -77,8 +77,10 @@ def test_what_fits_joins_the_sentence_of_the_gains() -> None:
     fact = "it fits one 80.0 GB device with 65,536 tokens × 4, the baseline does not; the price: "
     assert fact + "accuracy −0.10 points [−0.56, +0.36]" in view.recommendation
     rows = {row.label: row for row in view.candidates[0].gains}
-    row = rows["Memory needed, 65,536 tokens × 4"]
-    assert (row.baseline, row.candidate) == ("94.0 GB ✗ does not fit", "36.0 GB ✓ fits")
+    row = rows["Needs, 65,536 tokens × 4"]
+    assert (row.baseline, row.candidate, row.change) == ("94.0 GB", "36.0 GB", "−62%")
+    row = rows["Fits one 80.0 GB device"]
+    assert (row.baseline, row.candidate) == ("✗ no", "✓ yes")
     assert "By the capacity plan" not in view.sentence
     assert "无法" not in build_view(made, "zh", None, capacity(GAINED)).sentence
 
@@ -119,7 +121,7 @@ def test_each_endpoint_may_have_a_price_of_its_own() -> None:
     # Twice the price and 1.25 times the tokens.
     assert "1.60× [1.60, 1.60] the cost of a token" in view.recommendation.split("the price:")[1]
     rows = {row.label: row for row in view.candidates[0].gains}
-    assert rows["Cost of a million tokens, 4 in flight"].change == "+60%"
+    assert rows["Cost of 1M tokens, 4 in flight"].change == "+60%"
     one = build_view(made, "en", replace(each, prices={"q8": 3.6}))
     assert "cost of a token" not in one.recommendation
 

@@ -44,7 +44,7 @@ TEMPLATE = """\
       <a href="#{{ block.key }}-families">{{ ui.same_table }}</a>
     </figcaption>
   </figure>
-  <div class="panels">
+  <div class="panels{% if measured %} measured{% endif %}">
     <section>
       <h3>{{ ui.hallucination }}</h3>
       {% if block.pooled.rates %}
@@ -93,7 +93,7 @@ TEMPLATE = """\
           <th scope="col">{{ ui.change }}</th>
         </tr></thead>
         <tbody>
-        {% for row in block.gains %}
+        {% for row in block.gains if not row.minor %}
           <tr><th scope="row">{{ row.label }}</th><td>{{ row.baseline }}</td>
             <td>{{ row.candidate }}</td><td>{{ row.change }}
             {%- if row.interval %} <span class="interval">{{ row.interval }}</span>{% endif %}
@@ -121,5 +121,6 @@ def context(view: View, block: CandidateBlock) -> Mapping[str, Any]:
     return {
         "wide": forest(block.forest, block.key),
         "narrow": forest(block.forest, block.key, narrow=True),
+        "measured": any(row.interval for row in block.gains),
         "any_alarm": any(not row.gated for row in block.forest.rows),
     }
