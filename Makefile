@@ -75,7 +75,7 @@ format: $(VENV)/.dev
 
 # The JSON Schemas of docs/schemas, from the types; a test fails when they drift.
 schemas: $(VENV)/.dev
-	for name in comparison summary gate performance; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
+	for name in comparison summary gate performance capacity; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
 
 # What evalkit costs; minutes. ARGS=--write puts the tables into docs/benchmarks.md.
 bench: $(VENV)/.dev

@@ -1560,5 +1560,5 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.rehearse": "Try the way back once before the first request: note how long it takes.",
     "golive.footer": "evalkit {version} · comparison of {date}",
     "ui.golive": "Go-live checklist",
-    "ui.golive_missing": "not measured",
+    "ui.golive_missing": "missing",
 }

@@ -1406,5 +1406,5 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.rehearse": "在第一个请求之前演练一次回退，并记下所需时间。",
     "golive.footer": "evalkit {version} · 比较于 {date}",
     "ui.golive": "上线检查单",
-    "ui.golive_missing": "未测量",
+    "ui.golive_missing": "缺失",
 }

@@ -13,7 +13,8 @@ from evalkit.releases import Snapshot
 from evalkit.report import numbers, verdicts
 from evalkit.report.capacity_store import Fits
 from evalkit.report.estimates import as_difference, scope_label
-from evalkit.report.flat import date, flat, identity_value
+from evalkit.report.facts import detail
+from evalkit.report.flat import date, identity_value
 from evalkit.report.golive_model import CheckItem, CheckSection, GoLiveView
 from evalkit.report.performance_numbers import figure
 from evalkit.report.pieces import Table
@@ -36,6 +37,7 @@ _IDENTITY: Final = (
     "context_length",
 )
 _LONGEST: Final = 90
+_ASKED: Final = ("temperature", "top_p", "top_k", "min_p", "repetition_penalty")
 _LOWER: Final = ("decode", "prefill", "throughput", "acceptance")
 
 
@@ -107,13 +109,10 @@ def _before(words: Words, found: GoLive) -> Iterator[CheckItem]:
     identity = words("capacity.join").join(told)
     name = one_line(found.info.endpoint)
     yield CheckItem("do", words("golive.serve", endpoint=name, identity=identity))
-    sampling = ", ".join(
-        f"{key} {value}"
-        for key, value in flat(found.comparison.sampling)
-        if key in ("temperature", "top_p", "top_k", "max_tokens")
-    )
+    asked = {key: found.comparison.sampling.get(key) for key in _ASKED}
+    sampling = detail({key: value for key, value in asked.items() if value is not None})
     if sampling:
-        yield CheckItem("do", words("golive.sampling", sampling=one_line(sampling)))
+        yield CheckItem("do", words("golive.sampling", sampling=sampling))
     fits = found.fits.arms.get(found.info.endpoint) if found.fits is not None else None
     if found.fits is None or fits is None or fits.fits is None:
         yield CheckItem("missing", words("golive.no_capacity"))

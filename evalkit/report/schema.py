@@ -11,6 +11,7 @@ from typing import Any, Final
 from pydantic import TypeAdapter
 from pydantic.json_schema import JsonSchemaMode
 
+from evalkit.capacities import CAPACITY_VERSION, StoredCapacity
 from evalkit.performance import PERFORMANCE_VERSION, Performance
 from evalkit.report.summary_types import GateBody, SummaryBody
 from evalkit.results import SCHEMA_VERSION, Comparison
@@ -21,12 +22,13 @@ _TITLES: Final = {
     "comparison": f"evalkit comparison.json, schema version {SCHEMA_VERSION}",
     "summary": "evalkit compare --json, evalkit report --json",
     "gate": "evalkit gate --json",
+    "capacity": f"evalkit capacity -o, capacity.json, schema version {CAPACITY_VERSION}",
     "performance": f"evalkit probe --json, performance.json, schema version {PERFORMANCE_VERSION}",
 }
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of `comparison`, `summary`, `gate` or `performance`.
+    """Return the JSON Schema of `comparison`, `summary`, `gate`, `performance` or `capacity`.
 
     Raises:
         KeyError: For another name.
@@ -44,5 +46,6 @@ def _adapter(name: str) -> TypeAdapter[Any]:
         "summary": TypeAdapter(SummaryBody),
         "gate": TypeAdapter(GateBody),
         "performance": TypeAdapter(Performance),
+        "capacity": TypeAdapter(StoredCapacity),
     }
     return types[name]

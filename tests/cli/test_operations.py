@@ -87,7 +87,7 @@ def test_what_was_not_measured_is_something_to_do(
 ) -> None:
     bare = write(tmp_path / "bare", served(), None)
     out, _ = ended(["golive", str(bare)], capsys)
-    missing = [line for line in out.splitlines() if line.startswith("- [ ] **not measured**")]
+    missing = [line for line in out.splitlines() if line.startswith("- [ ] **missing**")]
     assert len(missing) == 4
     assert any("evalkit probe" in line for line in missing)
     assert any("evalkit capacity" in line for line in missing)
