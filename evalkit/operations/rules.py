@@ -45,6 +45,8 @@ class Subject:
         found: What a probe measured; `None` when nothing was.
         source: Where the figures lie, for people.
         rollback: What to go back to, in a few words; empty where nothing is known.
+        accepted: Share of drafted tokens that was accepted, the low end where it was worst, and
+            how many were drafted; `None` where nobody measured it.
     """
 
     info: ArmInfo
@@ -52,6 +54,7 @@ class Subject:
     found: Performance | None
     source: str
     rollback: str
+    accepted: tuple[float, float, int] | None = None
 
 
 @dataclass(slots=True)
@@ -185,12 +188,8 @@ def _load(maker: _Maker) -> None:
             maker.add(failed, lambda limit: expressions.errors(scope, limit), "errors")
     restart = thresholds.given("restarts", 0.0)
     maker.add(restart, lambda _: expressions.restarts(scope), "restarts")
-    if settings.acceptance is None:
-        maker.left_out.append(LeftOut("acceptance", "NOT_MEASURED"))
-    else:
-        limit = thresholds.given("acceptance", settings.acceptance / (1 + settings.headroom))
-        limit = replace(limit, figure=settings.acceptance)
-        maker.add(limit, lambda found: expressions.acceptance(scope, found), "acceptance")
+    accepted = thresholds.acceptance(maker.subject.accepted, settings)
+    maker.add(accepted, lambda limit: expressions.acceptance(scope, limit), "acceptance")
 
 
 def _memory(maker: _Maker) -> None:

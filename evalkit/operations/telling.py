@@ -93,7 +93,7 @@ _WHY: Final = {
     ),
 }
 _HOW: Final[Mapping[Watched, str]] = {
-    "acceptance": "give what was measured with --acceptance",
+    "acceptance": "probe with --speculation, or give --acceptance",
     "memory": "no memory could be read of this endpoint",
 }
 _PROBE: Final = "run evalkit probe into this folder"
@@ -142,6 +142,8 @@ def _why(limit: Threshold, settings: Settings) -> str:
     base = "the figure" if limit.end is None else "the end of its 95% interval"
     if limit.watched == "errors":
         base = "its upper 95% bound"
+    if limit.watched == "acceptance":
+        base = "the low end of the work where it was lowest"
     told = f"{base} with {numbers.percent(settings.headroom, 0)} of head-room"
     if limit.limit != limit.wanted:
         wanted = figure(limit.watched, limit.wanted)
@@ -157,4 +159,5 @@ def _baseline(limit: Threshold) -> str:
         told += f" (95% interval to {figure(limit.watched, limit.end)})"
     if limit.context is not None and limit.level is not None:
         told += f", {numbers.count(limit.context)} tokens, load {limit.level:g}"
-    return f"{told}, {numbers.count(limit.n)} requests" if limit.n else told
+    unit = "drafted tokens" if limit.watched == "acceptance" else "requests"
+    return f"{told}, {numbers.count(limit.n)} {unit}" if limit.n else told

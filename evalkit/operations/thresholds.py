@@ -31,7 +31,7 @@ class Settings:
         hold: How long a rule must be true.
         least_requests: Fewer in a window raise nothing.
         selector: Label matchers of PromQL besides the model's name.
-        acceptance: Share of drafted tokens that was accepted, where it was measured.
+        acceptance: Share of drafted tokens that was accepted, as the user tells it.
         kv_limit: Share of the KV cache in use.
         runbook: An address for the people on call.
         point: Context and level of the one point that thresholds come from.
@@ -127,6 +127,18 @@ def memory(found: Performance, arm: str, settings: Settings) -> tuple[Threshold,
             peak = float(chosen.peak_bytes)
             return Threshold("memory", "measured", peak, None, wanted, wanted), chosen.source
     return None
+
+
+def acceptance(measured: tuple[float, float, int] | None, settings: Settings) -> Threshold | None:
+    """Return the limit of accepted drafts: as the user gives it, else as it was measured."""
+    room = 1 + settings.headroom
+    if settings.acceptance is not None:
+        limit = given("acceptance", settings.acceptance / room)
+        return replace(limit, figure=settings.acceptance)
+    if measured is None:
+        return None
+    share, low, drafted = measured
+    return Threshold("acceptance", "measured", share, low, low / room, low / room, n=drafted)
 
 
 def given(watched: Watched, limit: float) -> Threshold:

@@ -1484,6 +1484,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "--device SIZE -o FOLDER."
     ),
     "golive.no_soak": "Hours under load: not measured. Do this: evalkit soak.",
+    "golive.soak": "Hours under load: {hours} h were stable (soak.json).",
+    "golive.soak.bad": (
+        "Hours under load: UNSTABLE within {hours} h. Read the findings of evalkit soak before "
+        "anything else."
+    ),
     "golive.split": (
         "A loss of the margin ({margin} points from {accuracy}) is seen in 80% of cases once {n} "
         "graded requests of each side are in (two samples, one-sided 5%)."
@@ -1511,7 +1516,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "golive.left.probe": "{what}: not measured. Do this: evalkit probe into this folder.",
     "golive.left.acceptance": (
-        "{what}: not measured. Where drafts are used, do this: --acceptance SHARE."
+        "{what}: not measured. Where drafts are used, do this: evalkit probe --speculation, or "
+        "--acceptance SHARE."
     ),
     "golive.widest": "Families that are known least (widest intervals): {families}.",
     "golive.family": "{family} {difference} points, {n} pairs",

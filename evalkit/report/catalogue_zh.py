@@ -1339,6 +1339,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "SIZE -o FOLDER。"
     ),
     "golive.no_soak": "长时间负载：未测量。请执行：evalkit soak。",
+    "golive.soak": "长时间负载：{hours} 小时内稳定（soak.json）。",
+    "golive.soak.bad": "长时间负载：{hours} 小时内不稳定。请先查看 evalkit soak 的结果。",
     "golive.split": (
         "两侧各有 {n} 个评过分的请求后，达到界值的损失（自 {accuracy} 下降 {margin} 个百分点）有 80"
         "% 的机会被发现（两独立样本，单侧 5%）。"
@@ -1361,7 +1363,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.no_rules": "延迟、吞吐、内存与错误：没有阈值。{why}",
     "golive.rules": "在第一个请求之前载入 evalkit alerts 的规则；阈值见下表。",
     "golive.left.probe": "{what}：未测量。请执行：evalkit probe，输出到此文件夹。",
-    "golive.left.acceptance": "{what}：未测量。若使用草稿，请给出：--acceptance SHARE。",
+    "golive.left.acceptance": (
+        "{what}：未测量。若使用草稿，请执行：evalkit probe --speculation，或给出 --acceptance SHARE"
+        "。"
+    ),
     "golive.widest": "所知最少的类别（区间最宽）：{families}。",
     "golive.family": "{family} {difference} 个百分点，{n} 对",
     "golive.causes": "此处的退步原因：{causes}。请先查看此类回答。",

@@ -50,7 +50,8 @@ class GoLive:
         no_rules: Why there are none, as a sentence.
         traffic: Requests an hour that can be graded; `None` where nobody told.
         earlier: Whether the way back leads to an earlier release.
-        soaked: Whether hours under load were measured beside it.
+        soaked: Whether it was stable under hours of load, and how many; `None` where nobody
+            measured that.
     """
 
     comparison: Comparison
@@ -63,7 +64,7 @@ class GoLive:
     rollback: Snapshot | None
     earlier: bool
     traffic: float | None
-    soaked: bool
+    soaked: tuple[bool, float] | None
 
 
 def build_golive(found: GoLive, lang: str = "en") -> GoLiveView:
@@ -128,8 +129,11 @@ def _before(words: Words, found: GoLive) -> Iterator[CheckItem]:
                 concurrency=numbers.count(plan.concurrency),
             ),
         )
-    if not found.soaked:
+    if found.soaked is None:
         yield CheckItem("missing", words("golive.no_soak"))
+    else:
+        key = "golive.soak" if found.soaked[0] else "golive.soak.bad"
+        yield CheckItem("do", words(key, hours=f"{found.soaked[1]:.1f}"))
 
 
 def _canary(words: Words, found: GoLive) -> Iterator[CheckItem]:

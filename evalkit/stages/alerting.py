@@ -18,6 +18,7 @@ from evalkit.report.performance_store import PERFORMANCE_FILE, load_performance
 from evalkit.report.text import one_line
 from evalkit.results import ArmInfo, Comparison
 from evalkit.stages.history import read_history
+from evalkit.stages.measured_beside import accepted_drafts
 from evalkit.stages.snapshots import snapshot, verdict_of
 from evalkit.stages.stored import load_sound
 
@@ -117,7 +118,10 @@ def _subject(subject: Watching, engine: str | None) -> Subject:
     created = subject.found.created if subject.found is not None else subject.comparison.created
     name = subject.folder.resolve().name
     source = f"{name}/{PERFORMANCE_FILE}, evalkit probe of {date(created)}"
-    return Subject(subject.info, chosen, subject.found, source, rollback_words(subject))
+    drafts = accepted_drafts(subject.folder, subject.info.endpoint)
+    accepted = None if drafts is None else (drafts.share, drafts.low, drafts.drafted)
+    rollback = rollback_words(subject)
+    return Subject(subject.info, chosen, subject.found, source, rollback, accepted)
 
 
 def rollback_words(subject: Watching) -> str:

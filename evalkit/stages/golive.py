@@ -10,8 +10,7 @@ from evalkit.report.golive import GoLive
 from evalkit.report.text import one_line
 from evalkit.results import VerdictState
 from evalkit.stages.alerting import Watching, rules_of
-
-SOAK_FILE = "soak.json"
+from evalkit.stages.measured_beside import soaked
 
 
 def golive_of(
@@ -63,6 +62,7 @@ def golive_of(
     except StoreError:
         # Unreadable is as good as not counted: the checklist says what to do.
         fits = None
+    lasted = soaked(subject.folder, info.endpoint)
     return GoLive(
         comparison=comparison,
         info=info,
@@ -74,5 +74,5 @@ def golive_of(
         rollback=subject.rollback,
         earlier=subject.earlier,
         traffic=traffic,
-        soaked=(subject.folder / SOAK_FILE).is_file(),
+        soaked=None if lasted is None else (lasted.stable, lasted.hours),
     )

@@ -21,6 +21,7 @@ from evalkit.operations.document import render_rules
 from evalkit.operations.engines import BUCKETS
 from evalkit.operations.thresholds import Settings
 from evalkit.stages.alerting import rules_of, watching
+from evalkit.stages.measured_beside import Soaked, accepted_drafts, soaked
 from tests.operations.watched import MODEL, probed, served, write
 
 FIRST = "vllm:time_to_first_token_seconds"
@@ -237,6 +238,32 @@ def test_rules_are_silent_at_the_baseline_and_fire_at_a_fault(folder: Path, tmp_
         [program, "test", "rules", "test.yaml"], cwd=tmp_path, capture_output=True, text=True
     )
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_what_others_measured_beside_it_is_used(tmp_path: Path) -> None:
+    made = served()
+    place = write(tmp_path, made, probed(made))
+    assert accepted_drafts(place, "q4") is None
+    rate = {"value": 0.6, "low": 0.5, "high": 0.7}
+    work = {"acceptance": {"drafted": 100, "accepted": 60, "rate": rate}}
+    lower = {"acceptance": {"drafted": 100, "accepted": 40, "rate": {**rate, "low": 0.3}}}
+    arms = [
+        {"arm": "q8", "workloads": {"code": {"acceptance": None}}},
+        {"arm": "q4", "workloads": {"code": work, "long": lower, "none": 3}},
+    ]
+    file = place / "performance.json"
+    body = {**json.loads(file.read_text("utf-8")), "speculation": [{"arms": arms}, None]}
+    file.write_text(json.dumps(body), encoding="utf-8")
+    limit = next(r for r in rules(place).rules if r.threshold.watched == "acceptance").threshold
+    assert (limit.evidence, limit.figure, limit.end) == ("measured", 0.5, 0.3)
+    assert limit.limit == pytest.approx(0.3 / 1.3)
+    assert limits(rules(place, acceptance=0.8))["acceptance"] == pytest.approx(0.8 / 1.3)
+    for text in ("[]", "{", '{"endpoint": "q8", "state": "stable", "ran": 1}'):
+        (place / "soak.json").write_text(text, encoding="utf-8")
+        assert soaked(place, "q4") is None
+    told = '{"endpoint": "q4", "state": "unstable", "ran": 7200}'
+    (place / "soak.json").write_text(told, encoding="utf-8")
+    assert soaked(place, "q4") == Soaked(False, 2.0)
 
 
 def test_schema_of_the_rules_is_plain_json(folder: Path) -> None:
