@@ -34,7 +34,7 @@ _NAMES: Mapping[Watched, str] = {
     "acceptance": "EvalkitDraftAcceptanceLow",
 }
 _CRITICAL = ("errors", "memory", "restarts")
-_NOT_IN_LLAMA: tuple[Watched, ...] = ("ttft", "itl", "memory", "kv_cache", "preemptions", "errors")
+_NOT_IN_LLAMA: tuple[Watched, ...] = ("ttft", "itl", "kv_cache", "preemptions", "errors")
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,8 +174,8 @@ def _as_rate(time: Threshold) -> Threshold:
 
 def _load(maker: _Maker) -> None:
     scope, settings = maker.scope, maker.settings
+    _memory(maker)
     if scope.engine != LLAMA:
-        _memory(maker)
         kv = thresholds.given("kv_cache", settings.kv_limit)
         maker.add(kv, lambda limit: expressions.kv_cache(scope, limit), "kv_cache")
         none = thresholds.given("preemptions", 0.0)

@@ -1515,6 +1515,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "Load the rules of evalkit alerts before the first request; the limits are below."
     ),
     "golive.left.probe": "{what}: not measured. Do this: evalkit probe into this folder.",
+    "golive.left.elsewhere": (
+        "Memory: the server exports none. Alert above {limit} (measured peak with head-room) where "
+        "another exporter tells it."
+    ),
     "golive.left.acceptance": (
         "{what}: not measured. Where drafts are used, do this: evalkit probe --speculation, or "
         "--acceptance SHARE."

@@ -1363,6 +1363,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.no_rules": "延迟、吞吐、内存与错误：没有阈值。{why}",
     "golive.rules": "在第一个请求之前载入 evalkit alerts 的规则；阈值见下表。",
     "golive.left.probe": "{what}：未测量。请执行：evalkit probe，输出到此文件夹。",
+    "golive.left.elsewhere": (
+        "内存：服务器不导出。请在其他导出器上以 {limit}（实测峰值加余量）为告警阈值。"
+    ),
     "golive.left.acceptance": (
         "{what}：未测量。若使用草稿，请执行：evalkit probe --speculation，或给出 --acceptance SHARE"
         "。"

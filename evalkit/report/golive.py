@@ -185,6 +185,9 @@ def _watch(words: Words, found: GoLive) -> Iterator[CheckItem]:
             if one.code == "NOT_MEASURED":
                 what = words(f"golive.of.{one.watched}")
                 yield CheckItem("missing", words(f"golive.left.{_remedy(one.watched)}", what=what))
+            elif one.code == "READ_ELSEWHERE":
+                limit = numbers.size(float(one.values["wanted"]))
+                yield CheckItem("do", words("golive.left.elsewhere", limit=limit))
     families = [
         (scope, ends.high - ends.low)
         for scope in found.result.families
