@@ -93,7 +93,7 @@ _WHY: Final = {
     ),
 }
 _HOW: Final[Mapping[Watched, str]] = {
-    "acceptance": "probe with --speculation, or give --acceptance",
+    "acceptance": "give what was measured with --acceptance",
     "memory": "no memory could be read of this endpoint",
 }
 _PROBE: Final = "run evalkit probe into this folder"

@@ -1520,8 +1520,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "another exporter tells it."
     ),
     "golive.left.acceptance": (
-        "{what}: not measured. Where drafts are used, do this: evalkit probe --speculation, or "
-        "--acceptance SHARE."
+        "{what}: not measured. Where drafts are used, do this: --acceptance SHARE, as it was "
+        "measured."
     ),
     "golive.widest": "Families that are known least (widest intervals): {families}.",
     "golive.family": "{family} {difference} points, {n} pairs",

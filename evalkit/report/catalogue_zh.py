@@ -1366,10 +1366,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.left.elsewhere": (
         "内存：服务器不导出。请在其他导出器上以 {limit}（实测峰值加余量）为告警阈值。"
     ),
-    "golive.left.acceptance": (
-        "{what}：未测量。若使用草稿，请执行：evalkit probe --speculation，或给出 --acceptance SHARE"
-        "。"
-    ),
+    "golive.left.acceptance": "{what}：未测量。若使用草稿，请给出实测值：--acceptance SHARE。",
     "golive.widest": "所知最少的类别（区间最宽）：{families}。",
     "golive.family": "{family} {difference} 个百分点，{n} 对",
     "golive.causes": "此处的退步原因：{causes}。请先查看此类回答。",

@@ -39,6 +39,8 @@ def render_console(view: View, width: int, color: bool) -> str:
     console.print(Text(view.sentence))
     if len(view.candidates) == 1:
         _print_reasons(console, view.candidates[0])
+    if view.trade:
+        console.print(Text(view.trade))
     if len(view.candidates) == 1:
         console.print(Text(f"{view.ui['recommendation']}: {view.recommendation}"))
     for text in release_lines(view.release):

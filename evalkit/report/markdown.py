@@ -80,6 +80,9 @@ def _lines(view: View, flips_shown: int) -> Iterator[str]:
     yield ""
     yield f"**{escaped(view.sentence)}**"
     yield ""
+    if view.trade:
+        yield escaped(view.trade)
+        yield ""
     if len(view.candidates) == 1:
         yield f"{ui['recommendation']}: {escaped(view.recommendation)}"
         yield ""

@@ -244,7 +244,8 @@ class View:
 
     `created` is for people, `timestamp` is the same moment in ISO 8601 (empty if unknown).
     `redacted` says that no text is shown; empty when texts are. `release` is there when a
-    stored release is the baseline, `performance` when speed was measured beside it.
+    stored release is the baseline, `performance` when speed was measured beside it. `trade`
+    is what the recommended one of several buys; of a single one `recommendation` says it.
     """
 
     lang: str
@@ -254,6 +255,7 @@ class View:
     gate: Gate
     sentence: str
     recommendation: str
+    trade: str
     action: Literal["ship_candidate", "keep_baseline", "not_yet"]
     recommended: str | None
     baseline: str

@@ -84,13 +84,14 @@ def build_view(
         for index, result in enumerate(comparison.results)
     )
     advice = _advice(words, comparison, blocks, fits)
+    trade = _trade(comparison, blocks)
     state = verdicts.overall_state(comparison)
     baseline = one_line(comparison.baseline.endpoint)
     if len(blocks) == 1:
         sentence = blocks[0].sentence
     else:
-        gap = "" if lang == "zh" else " "
-        sentence = advice + gap + verdicts.gate_sentence(words, state, comparison.exit_code)
+        gate = verdicts.gate_sentence(words, state, comparison.exit_code)
+        sentence = _joined(words, advice, gate)
     recommended = comparison.recommendation.endpoint
     return View(
         lang=lang,
@@ -99,7 +100,8 @@ def build_view(
         subject=one_line(str(comparison.baseline.identity.get("model") or "")),
         gate=verdicts.gate(words, state, comparison.exit_code),
         sentence=sentence,
-        recommendation=advice,
+        recommendation=_joined(words, advice, trade),
+        trade=trade if len(blocks) > 1 else "",
         action=comparison.recommendation.action,
         recommended=one_line(recommended) if recommended is not None else None,
         baseline=baseline,
@@ -154,17 +156,28 @@ def _unclear(words: Words, fits: Fits | None) -> Iterator[str]:
 def _advice(
     words: Words, comparison: Comparison, blocks: Sequence[CandidateBlock], fits: Fits | None
 ) -> str:
-    """Return what to do; whether that fits; what the candidate in question buys, at what price."""
+    """Return what to do, and where that does not fit."""
     wanted = comparison.recommendation.endpoint
-    parts = [verdicts.recommendation(words, comparison)]
+    advice = verdicts.recommendation(words, comparison)
     # The sentence of a single candidate says it already.
-    if wanted is not None and (len(blocks) > 1 or wanted == comparison.baseline.endpoint):
-        parts.append(unfit(words, fits, wanted))
-    chosen = [b for b, r in zip(blocks, comparison.results, strict=True) if r.endpoint == wanted]
+    if wanted is None or (len(blocks) == 1 and wanted != comparison.baseline.endpoint):
+        return advice
+    return _joined(words, advice, unfit(words, fits, wanted))
+
+
+def _trade(comparison: Comparison, blocks: Sequence[CandidateBlock]) -> str:
+    """Return what the candidate in question buys, at what price."""
+    wanted = comparison.recommendation.endpoint
+    pairs = list(zip(blocks, comparison.results, strict=True))
+    chosen = [block for block, result in pairs if result.endpoint == wanted]
     for block in chosen or (blocks if len(blocks) == 1 else ()):
         if block.gate.state != VerdictState.INVALID:
-            parts.append(block.bought)
-    return ("" if words.lang == "zh" else " ").join(part for part in parts if part)
+            return block.bought
+    return ""
+
+
+def _joined(words: Words, *sentences: str) -> str:
+    return ("" if words.lang == "zh" else " ").join(filter(None, sentences))
 
 
 def _arms(words: Words, comparison: Comparison) -> Iterator[ArmCard]:

@@ -12,6 +12,9 @@ from evalkit.capacities import CAPACITY_VERSION, Capacity, Footprint, Room, Stor
 from evalkit.errors import StoreError
 from evalkit.performance import Performance
 from evalkit.report.capacity_store import dump_capacity, fits_of, load_capacity
+from evalkit.report.console import render_console
+from evalkit.report.html import render_html
+from evalkit.report.markdown import render_markdown
 from evalkit.report.view import build_view
 from evalkit.results import Comparison
 from evalkit.stages.writing import view_of, write_capacity
@@ -162,6 +165,17 @@ def test_a_plan_is_read_as_written_and_a_changed_one_never_hides_the_verdict(
     view = view_of(tmp_path, made, "en")
     assert view.sentence == build_view(made).sentence
     assert any("capacity.json" in note for note in view.notes)
+
+
+def test_of_several_candidates_the_verdict_stays_short_and_the_trade_follows_it() -> None:
+    made = comparison("SHIP", "HOLD")
+    view = build_view(made, "en", performance(made), capacity(GAINED))
+    assert "buys" not in view.sentence
+    assert view.trade.startswith("q4 against the baseline buys 2.00×")
+    assert view.recommendation.endswith(view.trade)
+    for form in (render_html(view), render_markdown(view), render_console(view, 10_000, False)):
+        assert "q4 against the baseline buys 2.00×" in form
+    assert build_view(comparison("SHIP"), "en").trade == ""
 
 
 def test_the_front_names_who_beats_whom_and_doubts_a_lead_within_intervals() -> None:
