@@ -83,6 +83,7 @@ class RuleSet:
     Attributes:
         arm: Its name in the comparison.
         engine: `vllm` or `llama.cpp`: whose metrics are read.
+        measured_on: The engine that the figures are of, as it told; `None` when it did not.
         quantile: The share of requests below a latency that is watched.
         headroom: Added to every measured figure, as a fraction.
     """
@@ -95,6 +96,7 @@ class RuleSet:
     hold: str
     rules: tuple[AlertRule, ...]
     left_out: tuple[LeftOut, ...]
+    measured_on: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

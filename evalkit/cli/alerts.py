@@ -26,7 +26,7 @@ WATCH_OPTIONS = (
     ),
     click.option(
         "--engine", type=click.Choice(["vllm", "llama.cpp"]),
-        help="Whose metric names. Default: that of the endpoint.",
+        default="vllm", show_default=True, help="Whose metric names.",
     ),
     click.option(
         "--headroom", default="30%", show_default=True, metavar="SHARE",
@@ -104,6 +104,7 @@ def alerts(
     """
     from evalkit.operations.checking import check_document, promtool_check
     from evalkit.operations.document import render_rules
+    from evalkit.operations.telling import engine_note
     from evalkit.stages.alerting import rules_of, watching
     from evalkit.stages.writing import write_text
 
@@ -121,6 +122,8 @@ def alerts(
     if output is None:
         click.echo(text, nl=False)
     told_lines = [f"{len(rules.rules)} rules for '{rules.arm}' ({rules.engine}), checked by {by}."]
+    note = engine_note(rules)
+    told_lines += [note] if note else []
     told_lines += [] if output is None else [f"Written to {output}"]
     for line in told_lines:
         click.echo(line, err=output is None)

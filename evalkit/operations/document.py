@@ -8,7 +8,7 @@ import yaml
 
 from evalkit import __version__
 from evalkit.alerts import AlertRule, RuleSet
-from evalkit.operations.telling import inert, why_left_out
+from evalkit.operations.telling import engine_note, inert, why_left_out
 from evalkit.report import numbers
 from evalkit.report.text import one_line
 
@@ -24,7 +24,7 @@ def _text(dumper: yaml.SafeDumper, text: str) -> yaml.ScalarNode:
 _Dumper.add_representer(str, _text)
 
 
-def render_rules(rules: RuleSet, notes: tuple[str, ...] = ()) -> str:
+def render_rules(rules: RuleSet) -> str:
     """Return the rules as YAML."""
     group = {
         "name": f"evalkit: {inert(rules.arm)}",
@@ -33,11 +33,11 @@ def render_rules(rules: RuleSet, notes: tuple[str, ...] = ()) -> str:
     body = yaml.dump(
         {"groups": [group]}, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=2000
     )
-    head = "".join(f"# {one_line(line, 1000)}\n" for line in _head(rules, notes))
+    head = "".join(f"# {one_line(line, 1000)}\n" for line in _head(rules))
     return f"{head}{body}"
 
 
-def _head(rules: RuleSet, notes: tuple[str, ...]) -> Iterator[str]:
+def _head(rules: RuleSet) -> Iterator[str]:
     share = numbers.percent(rules.headroom, 0)
     yield f"Alert rules of '{rules.arm}' ({rules.engine}), written by evalkit {__version__}."
     yield (
@@ -49,7 +49,9 @@ def _head(rules: RuleSet, notes: tuple[str, ...]) -> Iterator[str]:
             "Latency limits lie on the default bounds of vLLM's histograms; with other bounds "
             "(ObservabilityConfig.custom_histogram_buckets) move them."
         )
-    yield from notes
+    note = engine_note(rules)
+    if note:
+        yield note
     for one in rules.left_out:
         yield f"Not watched: {why_left_out(one)}."
 

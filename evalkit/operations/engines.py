@@ -38,7 +38,11 @@ DRAFTED: Final = {
 
 
 def engine_of(told: str | None) -> str | None:
-    """Return whose metrics an engine exports, by its name; `None` when that is not known."""
+    """Return whose metrics an engine exports, by the name that it tells; `None`: not known.
+
+    >>> engine_of("vLLM"), engine_of("llama.cpp (xllamacpp)"), engine_of(None)
+    ('vllm', 'llama.cpp', None)
+    """
     name = (told or "").lower()
     if "vllm" in name:
         return VLLM

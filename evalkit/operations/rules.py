@@ -94,6 +94,7 @@ def make_rules(subject: Subject, settings: Settings) -> RuleSet:
     maker = _Maker(subject, settings, _scope(subject, settings, points), points)
     _speed(maker)
     _load(maker)
+    told = subject.info.identity.get("engine")
     return RuleSet(
         arm=arm,
         engine=subject.engine,
@@ -103,6 +104,7 @@ def make_rules(subject: Subject, settings: Settings) -> RuleSet:
         hold=settings.hold,
         rules=tuple(maker.rules),
         left_out=tuple(maker.left_out),
+        measured_on=None if told is None else str(told),
     )
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Final
 
-from evalkit.alerts import LeftOut, Threshold, Watched
+from evalkit.alerts import LeftOut, RuleSet, Threshold, Watched
+from evalkit.operations.engines import engine_of
 from evalkit.operations.thresholds import Settings
 from evalkit.report import numbers
 from evalkit.report.performance_numbers import figure
 from evalkit.report.text import one_line
+from evalkit.report.words import Words
 
 # What fires, how its value is written, and what to look at first.
 _TOLD: Final[Mapping[Watched, tuple[str, str, str]]] = {
@@ -88,7 +90,7 @@ _WHY: Final = {
     "BEYOND_BUCKETS": "the limit of {wanted} lies above the last bound of the histogram ({last})",
     "TOO_MANY_FAILED": "so many requests failed while it was measured that no limit would hold",
     "READ_ELSEWHERE": (
-        "the peak was read from {source}, which the server does not export; where another "
+        "the measured peak is {source}, which the server does not export; where another "
         "exporter tells it, {wanted} bytes are the limit"
     ),
 }
@@ -129,8 +131,22 @@ def inert(text: str) -> str:
 def why_left_out(one: LeftOut) -> str:
     """Say in one line what no rule watches, and why."""
     facts = {"how": _HOW.get(one.watched, _PROBE), **one.values}
+    if "source" in facts:
+        facts["source"] = Words("en").name("perf.memory", facts["source"])
     reason = _WHY[one.code].format(**{key: one_line(text) for key, text in facts.items()})
     return f"{_WORDS[one.watched]}: {reason}"
+
+
+def engine_note(rules: RuleSet) -> str:
+    """Say where the names are not those of the engine that was measured; else nothing."""
+    known = engine_of(rules.measured_on)
+    if known == rules.engine:
+        return ""
+    if rules.measured_on is None:
+        return f"The endpoint does not tell its engine: the names of metrics are {rules.engine}'s."
+    other = f"; for its own take --engine {known}" if known is not None else ""
+    told = one_line(rules.measured_on)
+    return f"Measured on {told}, and the names of metrics are {rules.engine}'s{other}."
 
 
 def _why(limit: Threshold, settings: Settings) -> str:

@@ -19,6 +19,7 @@ from evalkit.results import CandidateResult
 
 # Sizes that lie nearer to each other are called the same.
 _SAME = 0.02
+_DIGITS = 2
 # Whose growth is good; of all else, less is better.
 _MORE_IS_BETTER = ("decode", "throughput")
 
@@ -40,9 +41,12 @@ def ratio_fact(words: Words, key: str, ratio: Estimate, where: str) -> Fact | No
     if ratio.value is None:
         return None
     text = words(f"perf.bought.{key}", ratio=estimate(ratio, times), where=where)
-    if ratio.low is None or ratio.high is None or ratio.low <= 1.0 <= ratio.high:
+    # As they are written: an end that reads 1.00 does not leave 1 out.
+    ends = [None if end is None else round(end, _DIGITS) for end in (ratio.low, ratio.high)]
+    low, high = ends
+    if low is None or high is None or low <= 1.0 <= high:
         return Fact("same", text)
-    return Fact("gain" if (ratio.low > 1.0) == (key in _MORE_IS_BETTER) else "loss", text)
+    return Fact("gain" if (low > 1.0) == (key in _MORE_IS_BETTER) else "loss", text)
 
 
 def size_fact(words: Words, key: str, before: float, after: float) -> Fact:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from evalkit.alerts import RuleSet
 from evalkit.errors import StoreError, UnknownNameError, UsageError
-from evalkit.operations.engines import ENGINES, engine_of
+from evalkit.operations.engines import VLLM
 from evalkit.operations.rules import Subject, make_rules
 from evalkit.operations.thresholds import Settings
 from evalkit.performance import Performance
@@ -107,21 +107,13 @@ def rules_of(subject: Watching, engine: str | None, settings: Settings) -> RuleS
 
 
 def _subject(subject: Watching, engine: str | None) -> Subject:
-    told = subject.info.identity.get("engine")
-    chosen = engine or engine_of(None if told is None else str(told))
-    if chosen is None:
-        raise UsageError(
-            f"Which metrics '{one_line(subject.info.endpoint)}' exports is not known: its "
-            f"engine is {one_line(str(told)) if told else 'not told'}.",
-            hint=f"Name it with --engine {'|'.join(ENGINES)}.",
-        )
     created = subject.found.created if subject.found is not None else subject.comparison.created
     name = subject.folder.resolve().name
     source = f"{name}/{PERFORMANCE_FILE}, evalkit probe of {date(created)}"
     drafts = accepted_drafts(subject.folder, subject.info.endpoint)
     accepted = None if drafts is None else (drafts.share, drafts.low, drafts.drafted)
     rollback = rollback_words(subject)
-    return Subject(subject.info, chosen, subject.found, source, rollback, accepted)
+    return Subject(subject.info, engine or VLLM, subject.found, source, rollback, accepted)
 
 
 def rollback_words(subject: Watching) -> str:

@@ -112,7 +112,25 @@ def test_llama_cpp_has_its_own_names_and_says_what_it_lacks(tmp_path: Path) -> N
     assert 'rate(llamacpp:tokens_predicted_seconds_total{job="x"}[5m])' in told
     assert set(limits(found)) == {"prefill", "decode", "throughput", "restarts", "acceptance"}
     assert told.count("llama.cpp exports no such metric") == 5
-    assert "memory: the peak was read from processes" in told
+    assert "memory: the measured peak is resident memory of the server's processes" in told
+
+
+@pytest.mark.parametrize(
+    ("engine", "said"),
+    [
+        ("vLLM", ""),
+        (None, "# The endpoint does not tell its engine: the names of metrics are vllm's."),
+        ("llama.cpp (x)", "names of metrics are vllm's; for its own take --engine llama.cpp."),
+        ("SGLang", "# Measured on SGLang, and the names of metrics are vllm's.\n"),
+    ],
+)
+def test_names_that_are_not_those_of_the_engine_are_told(
+    engine: str | None, said: str, tmp_path: Path
+) -> None:
+    made = served(engine=engine)
+    told = render_rules(rules(write(tmp_path, made, probed(made))))
+    assert said in told
+    assert ("names of metrics" in told) == bool(said)
 
 
 def test_one_point_may_be_named(folder: Path) -> None:
@@ -135,9 +153,6 @@ def test_what_cannot_be_done_is_refused(folder: Path, tmp_path: Path) -> None:
     with pytest.raises(EvalKitError, match="Nothing was measured") as refused:
         rules(write(tmp_path / "bare", made, None))
     assert "evalkit probe" in str(refused.value.hint)
-    unknown = served(engine=None)
-    with pytest.raises(EvalKitError, match="is not known"):
-        rules(write(tmp_path / "unknown", unknown, probed(unknown)))
     other = probed(served(model="another"))
     with pytest.raises(EvalKitError, match="other builds"):
         rules(write(tmp_path / "other", made, other))

@@ -107,7 +107,7 @@ def test_an_arm_that_ships_but_does_not_fit_is_told_at_the_verdict(measured: boo
 
 def test_a_candidate_that_buys_nothing_is_told_so() -> None:
     made = comparison("SHIP")
-    worse = slower(made, decode=(0.8, 0.7, 0.9), ttft=(1.1, 0.9, 1.2), throughput=(1.0, 0.9, 1.1))
+    worse = slower(made, decode=(0.8, 0.7, 0.9), ttft=(1.1, 0.9, 1.2), throughput=(1.2, 1.004, 1.3))
     told = build_view(made, "en", worse).recommendation
     assert "q4 against the baseline: nothing measured is gained; the price: accuracy" in told
     assert "0.80× [0.70, 0.90] the decode speed" in told.split("Not clearly different")[0]
