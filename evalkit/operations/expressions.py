@@ -152,12 +152,9 @@ def errors(scope: Scope, limit: Threshold) -> str:
 
 
 def restarts(scope: Scope) -> str:
-    """A server that began anew."""
-    if scope.engine == LLAMA:
-        counter = scope.series(GENERATED[LLAMA], window=_LONG)
-        return f"max {_BY} (resets({counter})) > 0"
-    began = scope.series("process_start_time_seconds", own=False, window=_LONG)
-    return _lines(f"max {_BY} (changes({began})) > 0", scope.of_ours())
+    """A server that began anew: its counter too; not every vLLM tells when its process began."""
+    counter = scope.series(GENERATED[scope.engine], window=_LONG)
+    return f"max {_BY} (resets({counter})) > 0"
 
 
 def acceptance(scope: Scope, limit: Threshold) -> str:

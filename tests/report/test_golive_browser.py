@@ -21,6 +21,7 @@ from tests.operations.watched import probed, served, write
 from tests.report.browsing import OUT, Opened
 from tests.report.fixtures import comparison
 from tests.report.performances import performance
+from tests.report.test_access import violations
 from tests.report.test_trade import DEVICE, GAINED, capacity
 
 pytestmark = pytest.mark.browser
@@ -73,6 +74,7 @@ def test_the_checklist_prints_on_one_sheet(
     assert len(re.findall(rb"/Type\s*/Page\b", sheet)) == 1
     assert opened.page.locator(".loud").is_visible()
     assert opened.page.locator("li").count() > 12
+    assert violations(opened) == []
     opened.page.set_viewport_size({"width": 390, "height": 800})
     assert opened.overflow() <= 0
     opened.check_quiet()
