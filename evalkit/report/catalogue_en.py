@@ -1514,6 +1514,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.rules": (
         "Load the rules of evalkit alerts before the first request; the limits are below."
     ),
+    "golive.other_engine": (
+        "The rules read metrics of {engine}, and {measured} was measured: --engine names another "
+        "one.",
+        "The rules read metrics of {engine}, and the endpoint does not tell its engine.",
+    ),
     "golive.left.probe": "{what}: not measured. Do this: evalkit probe into this folder.",
     "golive.left.elsewhere": (
         "Memory: the server exports none. Alert above {limit} (measured peak with head-room) where "

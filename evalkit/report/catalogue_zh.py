@@ -1362,6 +1362,10 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     ),
     "golive.no_rules": "延迟、吞吐、内存与错误：没有阈值。{why}",
     "golive.rules": "在第一个请求之前载入 evalkit alerts 的规则；阈值见下表。",
+    "golive.other_engine": (
+        "规则读取 {engine} 的指标，而实测的是 {measured}：可用 --engine 指定。",
+        "规则读取 {engine} 的指标，而端点未告知其引擎。",
+    ),
     "golive.left.probe": "{what}：未测量。请执行：evalkit probe，输出到此文件夹。",
     "golive.left.elsewhere": (
         "内存：服务器不导出。请在其他导出器上以 {limit}（实测峰值加余量）为告警阈值。"

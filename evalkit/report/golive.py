@@ -52,6 +52,7 @@ class GoLive:
         earlier: Whether the way back leads to an earlier release.
         soaked: Whether it was stable under hours of load, and how many; `None` where nobody
             measured that.
+        other_engine: Whether the rules read metrics of another engine than was measured.
     """
 
     comparison: Comparison
@@ -65,6 +66,7 @@ class GoLive:
     earlier: bool
     traffic: float | None
     soaked: tuple[bool, float] | None
+    other_engine: bool = False
 
 
 def build_golive(found: GoLive, lang: str = "en") -> GoLiveView:
@@ -181,6 +183,11 @@ def _watch(words: Words, found: GoLive) -> Iterator[CheckItem]:
         yield CheckItem("missing", words("golive.no_rules", why=one_line(found.no_rules)))
     else:
         yield CheckItem("do", words("golive.rules"))
+        if found.other_engine:
+            engines = {"engine": found.rules.engine}
+            if found.rules.measured_on is not None:
+                engines["measured"] = one_line(found.rules.measured_on)
+            yield CheckItem("do", words("golive.other_engine", **engines))
         for one in found.rules.left_out:
             if one.code == "NOT_MEASURED":
                 what = words(f"golive.of.{one.watched}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from evalkit.errors import EvalKitError, ExitCode, NotReleased, StoreError, UsageError
 from evalkit.operations.canary import canary_size
+from evalkit.operations.engines import engine_of
 from evalkit.operations.thresholds import Settings
 from evalkit.report.capacity_store import fits_of, load_capacity
 from evalkit.report.golive import GoLive
@@ -74,5 +75,6 @@ def golive_of(
         rollback=subject.rollback,
         earlier=subject.earlier,
         traffic=traffic,
+        other_engine=rules is not None and engine_of(rules.measured_on) != rules.engine,
         soaked=None if lasted is None else (lasted.stable, lasted.hours),
     )

@@ -109,6 +109,17 @@ def test_without_a_ship_there_is_no_checklist_but_a_marked_draft(
     assert 'class="loud"' in (place / "golive.html").read_text("utf-8")
 
 
+def test_another_engine_than_the_rules_read_is_told(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    made = served(engine="llama.cpp")
+    place = write(tmp_path, made, probed(made))
+    assert "metrics of vllm, and llama.cpp was measured" in ended(["golive", str(place)], capsys)[0]
+    own, _ = ended(["golive", str(place), "--engine", "llama.cpp"], capsys)
+    assert "was measured:" not in own
+    assert "| Prefill speed |" in own
+
+
 def test_the_way_back_leads_to_the_newest_earlier_release(
     folder: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
