@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import gc
+import json
 from dataclasses import asdict, replace
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -11,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from evalkit import errors
-from evalkit.errors import EvalKitError, ExitCode, UnknownNameError
+from evalkit.errors import EvalKitError, ExitCode, UnknownNameError, UsageError
 from evalkit.fingerprint import (
     canonical,
     digest,
@@ -127,6 +129,26 @@ def test_a_registry_suggests_and_refuses_two_of_a_name() -> None:
         registry.get("alpah")
     with pytest.raises(ValueError, match="registered twice"):
         registry.register("alpha")(2)
+
+
+def test_packages_bring_further_things_and_cannot_take_a_built_in_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed = tmp_path / "things-1.dist-info"
+    installed.mkdir()
+    (installed / "METADATA").write_text("Metadata-Version: 2.1\nName: things\nVersion: 1\n")
+    points = "json = nowhere:x\nours = json:dumps\nbroken = no_such_module:x\n"
+    (installed / "entry_points.txt").write_text(f"[evalkit.tests]\n{points}")
+    monkeypatch.syspath_prepend(tmp_path)
+    registry: Registry[Any] = Registry("thing", {"json": "json"}, group="evalkit.tests")
+    registry.register("json")(json)
+    assert registry.get("json") is json
+    assert registry.get("ours") is json.dumps
+    assert list(registry) == ["broken", "json", "ours"]
+    with pytest.raises(UsageError, match="of the package things cannot be loaded"):
+        registry.get("broken")
+    with pytest.raises(UnknownNameError, match="Did you mean ours"):
+        registry.get("our")
 
 
 def test_every_error_has_a_documented_exit_code() -> None:

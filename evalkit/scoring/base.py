@@ -74,4 +74,5 @@ SCORERS: Registry[Scorer] = Registry(
         "references": "evalkit.scoring.references",
         "judge": "evalkit.scoring.judge",
     },
+    group="evalkit.scorers",
 )
