@@ -32,6 +32,8 @@ ROOT_PAGES = {
     "CONTRIBUTING.md": "project/contributing.md",
     "CHANGELOG.md": "project/changelog.md",
 }
+# Where a page's heading does not tell it from another one.
+TITLES = {"index.md": "Is this for me?", "readme.md": "At length", "readme.zh.md": "中文说明"}
 GUIDES = "Guides"
 # Section -> pages in their order; `*` stands for all others of that folder, by title.
 NAVIGATION: dict[str, tuple[str, ...]] = {
@@ -218,7 +220,7 @@ def navigation(site: Site) -> list[tuple[str, list[tuple[str, str]]]]:
             left -= found
     chosen[GUIDES] += sorted(left, key=lambda p: order(site, p))
     return [
-        (section, [(title_of(site.target / place), place) for place in places])
+        (section, [(TITLES.get(place) or title_of(site.target / place), place) for place in places])
         for section, places in chosen.items()
     ]
 
@@ -261,11 +263,15 @@ def build(out: Path = OUT) -> Path:
     """Build the site; return its folder.
 
     Raises:
-        CalledProcessError: When a page has a fault, with what zensical said.
+        SystemExit: When a page has a fault, with what zensical says of it.
     """
     stage(out)
     words = [sys.executable, "-m", "zensical", "build", "--clean", "--strict"]
-    subprocess.run(words, cwd=out, check=True, env={**os.environ, "NO_COLOR": "1"})
+    env = {**os.environ, "NO_COLOR": "1"}
+    done = subprocess.run(words, cwd=out, capture_output=True, text=True, env=env, check=False)
+    if done.returncode:
+        said = re.sub(r"\x1b\[[\d;]*m", "", done.stdout + done.stderr)
+        raise SystemExit(said.partition("Traceback")[0])
     return out / "site"
 
 

@@ -4,12 +4,17 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
 
 from scripts import docs_site
+from tests.report.browsing import Opened, launched
 
 ROOT = Path(__file__).parents[2]
 
@@ -26,7 +31,7 @@ def test_every_page_is_in_the_navigation(site: Path) -> None:
         address = re.sub(r"(?:index|README)?\.md$", "", place).rstrip("/")
         page = site / address / "index.html" if address else site / "index.html"
         assert page.is_file(), name
-        link = f'href="../{address}/"' if address else 'href=".."'
+        link = f'href="../{address}/"' if address else 'href="./.."'
         assert link in front or address == "readme", f"{name} is not in the navigation"
 
 
@@ -53,6 +58,44 @@ def test_the_search_knows_chinese_pages(site: Path) -> None:
     assert any("zh" in item.get("location", item.get("url", "")) for item in items(index))
 
 
+@pytest.mark.browser
+def test_it_works_in_a_browser(site: Path) -> None:
+    """On a phone and in the dark; the search finds Chinese words inside of sentences."""
+    with serving(site) as base:
+        for chromium in launched():
+            for scheme, width, place in (
+                ("light", 1280, ""),
+                ("dark", 1280, "tutorials/taskset-in-chinese.zh/"),
+                ("light", 390, "reference/cli/"),
+                ("dark", 390, "alternatives/"),
+            ):
+                opened = Opened(chromium, base + place, width=width, height=800, scheme=scheme)
+                opened.page.locator("h1").wait_for()
+                wide = opened.page.evaluate("document.documentElement.scrollWidth")
+                assert wide <= width, place
+                if not place:
+                    opened.page.locator(".md-search__button").click()
+                    opened.page.locator("input:visible").first.fill("题集")
+                    found = opened.page.locator("li a", has_text="用中文编写题集")
+                    found.filter(has_text="自己的题目").first.wait_for()
+                assert opened.messages == [], place
+                asked = [url for url in opened.requests if url.startswith("http")]
+                assert all(url.startswith(base) for url in asked), asked
+                opened.page.close()
+
+
+@contextmanager
+def serving(folder: Path) -> Iterator[str]:
+    class Quiet(SimpleHTTPRequestHandler):
+        def log_message(self, format: str, *args: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Quiet, directory=str(folder))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
 def items(text: str) -> list[dict[str, str]]:
     content = json.loads(text)
     found: list[dict[str, str]] = content.get("items") or content.get("docs")
@@ -66,7 +109,7 @@ def test_a_link_that_leads_nowhere_ends_the_build(
     (tmp_path / "docs" / "index.md").write_text("# Home\n\n[gone](gone.md)\n")
     (tmp_path / "zensical.toml").write_text((ROOT / "zensical.toml").read_text(encoding="utf-8"))
     monkeypatch.setattr(docs_site, "ROOT", tmp_path)
-    with pytest.raises(subprocess.CalledProcessError):
+    with pytest.raises(SystemExit, match=r"gone\.md"):
         docs_site.build(tmp_path / "out")
 
 

@@ -60,6 +60,17 @@ def test_gate_int4_on_vllm(walk: Walk) -> None:
     assert "margins" in error
 
 
+def test_the_comparison_with_other_tools(walk: Walk) -> None:
+    walk.follow("alternatives.md")
+    text = (DOCS / "alternatives.md").read_text(encoding="utf-8")
+    assert re.search(r"^As of 20\d\d-\d\d-\d\d, ", text, re.MULTILINE), "facts are dated"
+    groups = re.findall(r"\[(\d(?:, \d)*)\]", text.partition("## Sources")[0])
+    cited = {number for group in groups for number in group.split(", ")}
+    listed = set(re.findall(r"^(\d)\. ", text.partition("## Sources")[2], re.MULTILINE))
+    assert cited
+    assert cited <= listed
+
+
 def test_write_a_scorer(walk: Walk, monkeypatch: pytest.MonkeyPatch) -> None:
     page = "tutorials/write-a-scorer.md"
     place = walk.folder / "json-fields-scorer"
