@@ -90,8 +90,9 @@ def inside(
         env: Further variables.
         host: Whether the machine's settings for apt and pip are lent to it, as to a build.
     """
-    command = ["bwrap", "--bind", str(stage.root), "/", "--proc", "/proc", "--dev", "/dev"]
-    command += ["--unshare-pid", "--unshare-ipc", "--die-with-parent", "--cap-add", "ALL"]
+    # The whole of /proc: where parts of it are hidden, no sandbox inside may mount its own.
+    command = ["bwrap", "--bind", str(stage.root), "/", "--bind", "/proc", "/proc"]
+    command += ["--dev", "/dev", "--unshare-ipc", "--die-with-parent", "--cap-add", "ALL"]
     lent = dict(env or {})
     for path in HOST_FILES if host else HOST_FILES[:1]:
         if Path(path).exists():
@@ -122,9 +123,9 @@ def home(stage: Stage) -> str:
 
 def copy(stage: Stage, words: Sequence[str], source: Path, names: tuple[str, ...] | None) -> None:
     """Play a COPY; `names` is what may be copied, `None` for everything."""
-    *froms, to = words
+    *sources, to = words
     target = Path(os.path.normpath(Path(stage.folder, to)))
-    for name in froms:
+    for name in sources:
         if names is not None and not any((name + "/").startswith(ok + "/") for ok in names):
             raise ValueError(f"COPY {name}: the .dockerignore leaves it out")
         path = source / name.lstrip("/")
@@ -133,7 +134,7 @@ def copy(stage: Stage, words: Sequence[str], source: Path, names: tuple[str, ...
             hidden = shutil.ignore_patterns("__pycache__") if names is not None else None
             shutil.copytree(path, place, dirs_exist_ok=True, symlinks=True, ignore=hidden)
         else:
-            into_folder = to.endswith("/") or len(froms) > 1
+            into_folder = to.endswith("/") or len(sources) > 1
             place = place / path.name if into_folder else place
             place.parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(path, place)

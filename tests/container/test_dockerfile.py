@@ -153,7 +153,7 @@ def test_it_compares_and_runs_code_under_bubblewrap(
     (tmp_path / "problems.jsonl").write_text(json.dumps(problem) + "\n")
     (tmp_path / "answers.jsonl").write_text(json.dumps(answer) + "\n")
     words = ("grade", "humaneval:problems.jsonl", "answers.jsonl", "--allow-code", "--json")
-    graded = run(images["core"], *words, folder=tmp_path, EVALKIT_SANDBOX="bwrap")
+    graded = run(images["core"], *words, folder=tmp_path, EVALKIT_SANDBOX="bubblewrap")
     assert graded.returncode == 0, graded.stderr
     assert json.loads(graded.stdout)["accuracy"]["value"] == 1.0, graded.stdout
 
