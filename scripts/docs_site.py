@@ -20,6 +20,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -35,6 +36,7 @@ ROOT_PAGES = {
 # Where a page's heading does not tell it from another one.
 TITLES = {"index.md": "Is this for me?", "readme.md": "At length", "readme.zh.md": "中文说明"}
 GUIDES = "Guides"
+DECISIONS = "Decisions"
 # Section -> pages in their order; `*` stands for all others of that folder, by title.
 NAVIGATION: dict[str, tuple[str, ...]] = {
     "Home": ("index.md", "readme.md", "readme.zh.md"),
@@ -51,6 +53,7 @@ NAVIGATION: dict[str, tuple[str, ...]] = {
     ),
     "Project": ("project/*",),
 }
+STYLE = "/* A name in a table is not broken. */\ntd:first-child code { white-space: nowrap; }\n"
 MARK = re.compile(r"^# navigation:.*$", re.MULTILINE)
 # Code is left alone; then links and pictures, with what stands behind a `#`.
 PIECE = re.compile(
@@ -215,7 +218,7 @@ def navigation(site: Site) -> list[tuple[str, list[tuple[str, str]]]]:
     for section, patterns in NAVIGATION.items():
         chosen[section] = []
         for pattern in patterns:
-            found = {p for p in left if Path(p).match(pattern)}
+            found = {place for place in left if fnmatchcase(place, pattern)}
             chosen[section] += sorted(found, key=lambda p: order(site, p))
             left -= found
     chosen[GUIDES] += sorted(left, key=lambda p: order(site, p))
@@ -243,10 +246,21 @@ def nav_lines(sections: list[tuple[str, list[tuple[str, str]]]]) -> Iterator[str
     yield "nav = ["
     for section, pages in sections:
         yield f"  {{ {quoted(section)} = ["
-        for title, place in pages:
-            yield f"    {{ {quoted(title)} = {quoted(place)} }},"
+        # Many, and seldom read one after the other: folded into one entry.
+        decisions = [page for page in pages if page[1].startswith("adr/")]
+        yield from (nav_line(page) for page in pages if page not in decisions)
+        if decisions:
+            yield f"    {{ {quoted(DECISIONS)} = ["
+            yield from map(nav_line, decisions)
+            yield "    ] },"
         yield "  ] },"
     yield "]"
+
+
+def nav_line(page: tuple[str, str]) -> str:
+    """Return a page's line: its title and its place."""
+    title, place = page
+    return f"    {{ {quoted(title)} = {quoted(place)} }},"
 
 
 def stage(out: Path = OUT) -> Site:
@@ -255,6 +269,7 @@ def stage(out: Path = OUT) -> Site:
     site = copy_pages(out / "pages")
     config = (ROOT / "zensical.toml").read_text(encoding="utf-8")
     nav = "\n".join(nav_lines(navigation(site)))
+    (out / "pages" / "site.css").write_text(STYLE, encoding="utf-8")
     (out / "zensical.toml").write_text(MARK.sub(lambda _: nav, config), encoding="utf-8")
     return site
 
