@@ -21,6 +21,7 @@ from evalkit.results import ArmSummary
 from evalkit.scoring.base import SCORERS, Scorer
 from evalkit.scoring.judging import MODEL_FAILURES
 from evalkit.stages.repeating import check_tries
+from evalkit.stages.sandboxing import require_layers
 from evalkit.stages.scoring_pool import score_all
 from evalkit.tasksets.rows import parse_object
 from evalkit.tasksets.textfile import open_text
@@ -126,13 +127,15 @@ def grade_answers(
 
     Raises:
         UnknownNameError: For a scorer that is not known.
-        UsageError: For a scorer that runs code, when that is not allowed.
+        UsageError: For a scorer that runs code, when that is not allowed or not safe here.
     """
     scorer = scorer or SCORERS.get(taskset.scorer)
     if taskset.code and not allow_code:
         raise UsageError(
             f"Taskset '{taskset.name}' runs code answers.", hint="Allow it with --allow-code."
         )
+    if taskset.code:
+        require_layers()
     samples = {(taskset.name, sample.id): sample for sample in taskset.samples}
     scored = score_all(
         samples,

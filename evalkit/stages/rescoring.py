@@ -17,6 +17,7 @@ from evalkit.stages.grading import ScoredRun, tally
 from evalkit.stages.judge_folders import deciding_scorers
 from evalkit.stages.plan import Plan, recorded_plan
 from evalkit.stages.repeating import check_tries
+from evalkit.stages.sandboxing import require_sandbox
 from evalkit.types import Score
 
 # A fingerprint is one request of one endpoint; a taskset has one scorer.
@@ -59,8 +60,8 @@ def rescore(
 
     Raises:
         StoreError: When it is no run folder, is redacted, or its tasksets have changed.
-        UsageError: For a scorer that runs code, when that is not allowed, or a pass@k of more
-            tries than epochs.
+        UsageError: For a scorer that runs code, when that is not allowed or not safe here, or
+            a pass@k of more tries than epochs.
     """
     header = open_run(folder).read_header() or {}
     if header.get("redaction"):
@@ -71,6 +72,8 @@ def rescore(
     # What was asked decides what is read; whether code may run is for the scorer to ask.
     plan = recorded_plan(header, folder, allow_code=True)
     check_tries(tries, plan.epochs)
+    if allow_code:
+        require_sandbox(plan)
     before = _scores_before(folder)
     name = header.get("endpoint", {}).get("name") or folder.resolve().name
     run = load_run(Arm(str(name), recorded=folder), plan)

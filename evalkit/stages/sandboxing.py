@@ -15,10 +15,19 @@ def require_sandbox(plan: Plan) -> None:
         UsageError: When the plan has programs, and nothing safe works here.
     """
     if any(taskset.code for taskset in plan.tasksets):
-        try:
-            layers()
-        except SandboxError as error:
-            raise UsageError(error.message, hint=error.hint) from error
+        require_layers()
+
+
+def require_layers() -> None:
+    """Refuse to run programs where nothing safe works.
+
+    Raises:
+        UsageError: Says what is missing.
+    """
+    try:
+        layers()
+    except SandboxError as error:
+        raise UsageError(error.message, hint=error.hint) from error
 
 
 def sandbox_layers(plan: Plan) -> tuple[str, ...]:

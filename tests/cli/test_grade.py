@@ -137,7 +137,9 @@ def test_a_file_that_holds_no_answers_is_one_sentence(
     refused(["grade", str(quiz), str(path)], [expected])
 
 
-def test_code_is_graded_only_when_it_is_allowed(refused: Refused, tmp_path: Path) -> None:
+def test_code_is_graded_only_when_it_is_allowed(
+    refused: Refused, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path = tmp_path / "set.jsonl"
     record = {
         "task_id": "t/0",
@@ -149,6 +151,10 @@ def test_code_is_graded_only_when_it_is_allowed(refused: Refused, tmp_path: Path
     write(tmp_path / "a.jsonl", [{"id": "t/0", "completion": "    return 1"}])
     refused(["grade", f"humaneval:{path}", str(tmp_path / "a.jsonl")], ["--allow-code"])
     refused(["grade", f"humaneval:{path}", str(tmp_path / "b.jsonl")], ["does not exist"])
+    # And only where it is safe: else every answer would be an error, and the end a success.
+    monkeypatch.setenv("EVALKIT_SANDBOX", "none-such")
+    words = ["grade", f"humaneval:{path}", str(tmp_path / "a.jsonl"), "--allow-code"]
+    refused(words, ["EVALKIT_SANDBOX", "bubblewrap"])
 
 
 def test_a_public_set_works_wherever_a_taskset_does(evalkit: Run, tmp_path: Path) -> None:
