@@ -89,7 +89,7 @@ format: $(VENV)/.dev
 
 # The JSON Schemas of docs/schemas, from the types; a test fails when they drift.
 schemas: $(VENV)/.dev
-	for name in comparison summary gate performance capacity; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
+	for name in comparison summary gate performance capacity routing; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
 
 # The site of docs/, in build/docs/site; a link that leads nowhere ends it.
 docs: $(VENV)/.dev

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from evalkit.estimates import Estimate
+from evalkit.speculation import Speculation
 
 PERFORMANCE_VERSION = 1
 
@@ -176,6 +177,8 @@ class Performance:
         settings: How it was measured.
         price: Of one hour of an endpoint, in whatever currency.
         prices: Of one hour, by arm, where they differ.
+        speculation: Speculative decoding on and off, one for each build; empty where it was
+            not asked for.
     """
 
     schema_version: int
@@ -188,3 +191,4 @@ class Performance:
     points: tuple[Point, ...]
     remarks: tuple[Remark, ...]
     prices: Mapping[str, float] = field(default_factory=dict)
+    speculation: tuple[Speculation, ...] = ()

@@ -192,6 +192,22 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class DraftCounts:
+    """Tokens that speculative decoding drafted, and that the model then accepted.
+
+    Attributes:
+        drafts: Steps that checked a draft; `None` where only tokens are counted.
+        positions: Drafts whose token at that place was accepted, the first place first;
+            empty where they are not counted.
+    """
+
+    drafted: int
+    accepted: int
+    drafts: int | None = None
+    positions: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Timing:
     """Seconds. `started` is Unix time; `first_token` is known only when streaming."""
 
@@ -225,6 +241,9 @@ class Reply:
     """One successful answer of an endpoint to one attempt.
 
     `text` is `None` when the server sent null content; it is never made into `""`.
+
+    Attributes:
+        draft: What speculative decoding did for it, where the server says so.
     """
 
     text: str | None
@@ -234,6 +253,7 @@ class Reply:
     timing: Timing
     model: str | None = None
     logprobs: Logprobs | None = None
+    draft: DraftCounts | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,6 +26,7 @@ ROWS: list[set[str]] = [
         "releases",
         "capacities",
         "alerts",
+        "speculation",
         "performance",
         "results",
         "errors",

@@ -12,6 +12,7 @@ from evalkit.cli.options import (
     DISPLAY,
     JSON,
     LANG,
+    LANGUAGES,
     OUTPUT,
     QUIET,
     SET,
@@ -72,6 +73,20 @@ if TYPE_CHECKING:
     help="Start all servers at once, so that they are measured in turns; they must fit.",
 )  # fmt: skip
 @click.option("--seed", type=int, default=0, help="Seed of prompts and arrivals.")
+@click.option(
+    "--speculation", is_flag=True,
+    help="Speculative decoding on and off: endpoints are on=A off=B [depth3=C...], of several "
+    "builds int4/on=A int4/off=B..., or one alone.",
+)  # fmt: skip
+@click.option(
+    "--prompts", type=click.IntRange(2, 6), default=6, show_default=True,
+    help="With --speculation: prompts of each kind of work in each language.",
+)  # fmt: skip
+@click.option(
+    "--answer-tokens", type=click.IntRange(2, 4096), default=32, show_default=True,
+    help="With --speculation: tokens of the short answer to a long prompt.",
+)  # fmt: skip
+@LANGUAGES
 @CONFIG
 @SET
 @OUTPUT
@@ -94,6 +109,10 @@ def probe(
     price: str | None,
     together: bool,
     seed: int,
+    speculation: bool,
+    prompts: int,
+    answer_tokens: int,
+    languages: tuple[str, ...],
     config_path: Path | None,
     overrides: tuple[str, ...],
     output: Path | None,
@@ -111,6 +130,10 @@ def probe(
 
     The result is written to performance.json in -o (default: reports/out/A-vs-B); where that
     is the folder of a comparison of the same endpoints, `compare` and `report` show it.
+
+    With --speculation: how many drafted tokens are accepted, by kind of work and place; what
+    speculation speeds up alone and under load, where it turns, and what it costs; and which
+    requests should speculate, also as routing.yaml.
     """
     from evalkit import api
     from evalkit.api.measuring import probe as measure
@@ -118,7 +141,9 @@ def probe(
     from evalkit.cli.display import make_display
     from evalkit.probe.plan import (
         ProbePlan,
+        SpeculationPlan,
         read_levels,
+        read_parts,
         read_prices,
         read_rates,
         read_slo,
@@ -127,6 +152,13 @@ def probe(
     from evalkit.stages.arms import comparison_name, resolve_arms
 
     price_of_all, prices = (None, {}) if price is None else read_prices(price)
+    config = read_config(config_path, overrides, {"languages": languages})
+    work = None
+    if speculation:
+        targets, labels = read_parts(targets)
+        known = config.languages or ("en", "zh")
+        path = None if config_path is None else str(config_path)
+        work = SpeculationPlan(labels, prompts, known, answer_tokens, path)
     plan = ProbePlan(
         contexts=read_tokens(contexts),
         concurrency=read_levels(concurrency),
@@ -141,8 +173,8 @@ def probe(
         prices=prices,
         together=together,
         seed=seed,
+        speculation=work,
     )
-    config = read_config(config_path, overrides, {})
     arms = resolve_arms(targets, config)
     for name in prices:
         if name not in {arm.name for arm in arms}:
@@ -159,13 +191,14 @@ def _show(found: Performance, plan: ProbePlan, folder: Path, lang: str, *, as_js
     from evalkit.errors import ExitCode
     from evalkit.report.performance_console import render_performance
     from evalkit.report.performance_store import dump_performance
-    from evalkit.stages.writing import write_performance
+    from evalkit.stages.writing import write_performance, write_routing
 
     path = write_performance(folder, found)
+    routing = write_routing(folder, found)
     if as_json:
         click.echo(dump_performance(found).decode("utf-8"), nl=False)
     else:
         click.echo(render_performance(found, lang, terminal_width(), terminal_color()))
-        click.echo(f"Written to {path}")
+        click.echo(f"Written to {path}" + (f" and {routing}" if routing else ""))
     silent = any(remark.code == "NO_ANSWER" for remark in found.remarks)
     return ExitCode.INVALID if silent else ExitCode.OK

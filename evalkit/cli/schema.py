@@ -9,7 +9,7 @@ import click
 
 from evalkit.cli.options import JSON
 
-_NAMES = ("comparison", "summary", "gate", "performance", "capacity", "config", "policy")
+_NAMES = ("comparison", "summary", "gate", "performance", "capacity", "routing", "config", "policy")
 
 
 @click.command()
@@ -20,7 +20,8 @@ def schema(name: str, as_json: bool) -> None:
 
     comparison: comparison.json. summary: what `compare --json` and `report --json` print.
     gate: what `gate --json` prints. performance: performance.json, which `probe --json` prints
-    too. capacity: capacity.json. config and policy: the files that evalkit reads.
+    too. capacity: capacity.json. routing: routing.yaml, of `probe --speculation`. config and
+    policy: the files that evalkit reads.
     """
     del as_json  # a schema is JSON either way
     click.echo(json.dumps(_schema(name), indent=2, ensure_ascii=False))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -126,6 +126,15 @@ class Timed(Protocol):
 
 
 @runtime_checkable
+class Several(Protocol):
+    """An endpoint of several servers, each with pages of its own."""
+
+    @property
+    def servers(self) -> Sequence[Inspectable]:
+        """All of them, always in the same order."""
+
+
+@runtime_checkable
 class Launched(Protocol):
     """An endpoint whose server evalkit starts, which takes minutes and a whole device."""
 
@@ -214,7 +223,8 @@ def resolve_target(
     """Turn an argument of the command line into an endpoint's name and configuration.
 
     Understood, in this order: the name of a configured endpoint, a quantization of the
-    embedded model (`q8`), `URL#model`, the path of a GGUF file.
+    embedded model (`q8`), one with another that drafts for it (`f16+q4`), `URL#model`, the
+    path of a GGUF file.
 
     Returns:
         The name, safe as a file name and without credentials, and the configuration, which
@@ -228,6 +238,9 @@ def resolve_target(
         return target, configured[target]
     if target in LOCAL_ARMS:
         return target, {"kind": "local", "model": target}
+    model, plus, draft = target.partition("+")
+    if plus and model in LOCAL_ARMS and draft in LOCAL_ARMS:
+        return target, {"kind": "local", "model": model, "draft": draft}
     if is_url(target):
         base_url, model = split_target(target)
         raw = {"kind": "openai", "base_url": base_url, "model": model}

@@ -38,6 +38,8 @@ from typing import Any
 from evalkit.endpoints.weights import INSTALL
 from evalkit.errors import MissingExtraError, ServerError
 
+DRAFT_TOKENS = 4
+
 _SILENT, _ERRORS = -1, 1
 _READY_SECONDS, _IDLE_SECONDS, _EXPLAIN_SECONDS = 60.0, 5.0, 120.0
 _POLL_SECONDS = 0.05
@@ -58,6 +60,9 @@ class EngineOptions:
         context: Tokens of each slot.
         port: 0 lets the system choose.
         log_path: Where the engine's words go when it does not start.
+        draft: A smaller model of the same tokenizer, which guesses ahead (speculative
+            decoding); `None` for none.
+        draft_tokens: How many tokens it guesses at most.
     """
 
     path: Path
@@ -67,6 +72,8 @@ class EngineOptions:
     context: int
     port: int = 0
     log_path: Path | None = None
+    draft: Path | None = None
+    draft_tokens: int = DRAFT_TOKENS
 
 
 class Engine:
@@ -87,8 +94,9 @@ class Engine:
         try:
             engine = cls(_server(options, _SILENT))
         except RuntimeError as error:
+            drafted = "" if options.draft is None else f" with the draft {options.draft}"
             raise ServerError(
-                f"{options.path} cannot be served by llama.cpp: {_reason(options)}."
+                f"{options.path}{drafted} cannot be served by llama.cpp: {_reason(options)}."
             ) from error
         try:
             _await_slots(engine.url, idle=False, seconds=_READY_SECONDS)
@@ -205,12 +213,28 @@ def _server(options: EngineOptions, verbosity: int) -> Any:
     params.fit_params = False
     params.cache_prompt = False
     params.cache_ram_mib = 0
+    if options.draft is not None:
+        _speculate(params, options.draft, options)
     return xllamacpp.Server(params)
+
+
+def _speculate(params: Any, draft: Path, options: EngineOptions) -> None:
+    import xllamacpp
+
+    kinds = xllamacpp.common_speculative_type
+    speculative = params.speculative
+    speculative.types = [kinds.COMMON_SPECULATIVE_TYPE_DRAFT_SIMPLE]
+    speculative.draft.mparams.path = str(draft)
+    speculative.draft.n_max = options.draft_tokens
+    speculative.draft.cpuparams.n_threads = options.threads
+    speculative.draft.cpuparams_batch.n_threads = options.threads
 
 
 def _reason(options: EngineOptions) -> str:
     """Let another process load the model, and return why it cannot."""
     command = [sys.executable, "-m", "evalkit.endpoints.serve", str(options.path), "--explain"]
+    if options.draft is not None:
+        command += ["--draft", str(options.draft)]
     try:
         heard = subprocess.run(command, capture_output=True, timeout=_EXPLAIN_SECONDS, check=False)
     except subprocess.TimeoutExpired:
@@ -223,10 +247,11 @@ def _reason(options: EngineOptions) -> str:
     return said[0] if said else "it does not say why"
 
 
-def explain(path: Path) -> None:
+def explain(path: Path, draft: Path | None) -> None:
     """Load a model with llama.cpp's errors on stderr, and end this process."""
+    options = EngineOptions(path, "explain", threads=1, slots=1, context=256, draft=draft)
     try:
-        _server(EngineOptions(path, "explain", threads=1, slots=1, context=256), _ERRORS)
+        _server(options, _ERRORS)
     except RuntimeError:
         # What was said is written by a thread; a normal exit waits for it.
         sys.exit(1)

@@ -16,8 +16,15 @@ from typing import Any, Literal, Self
 
 from pydantic import Field, field_validator
 
-from evalkit.endpoints.base import ENDPOINTS, LOCAL_ARMS, EndpointOptions, TimedReply
+from evalkit.endpoints.base import (
+    ENDPOINTS,
+    LOCAL_ARMS,
+    EndpointOptions,
+    Inspectable,
+    TimedReply,
+)
 from evalkit.endpoints.engine import (
+    DRAFT_TOKENS,
     Engine,
     EngineOptions,
     available_cores,
@@ -38,6 +45,7 @@ from evalkit.endpoints.weights import (
     source_path,
 )
 from evalkit.errors import ConfigError, StoreError
+from evalkit.fingerprint import digest
 from evalkit.types import Identity, Message, Reply, Sampling
 
 PUBLISHED = "Q4_1"
@@ -59,6 +67,9 @@ class LocalSettings(EndpointSettings):
             other's numbers, and so would depend on the moment. Default: one for each
             thread (at most 4) for the embedded model, 1 for a file, which may be large.
         context: Tokens of each slot, prompt and answer together.
+        draft: A model as `model`, smaller and of the same tokenizer, that guesses ahead
+            (speculative decoding).
+        draft_tokens: How many tokens it guesses at most.
     """
 
     kind: Literal["local"] = "local"
@@ -67,11 +78,13 @@ class LocalSettings(EndpointSettings):
     threads: int = Field(default_factory=available_cores, ge=1)
     slots: int | None = Field(default=None, ge=1)
     context: int = Field(default=4096, ge=64)
+    draft: str | None = None
+    draft_tokens: int = Field(default=DRAFT_TOKENS, ge=1, le=64)
 
-    @field_validator("model")
+    @field_validator("model", "draft")
     @classmethod
-    def _is_model(cls, value: str) -> str:
-        if value not in LOCAL_ARMS and not Path(value).is_file():
+    def _is_model(cls, value: str | None) -> str | None:
+        if value is not None and value not in LOCAL_ARMS and not Path(value).is_file():
             raise ValueError(f"'{value}' is neither one of {', '.join(LOCAL_ARMS)} nor a file")
         return value
 
@@ -94,6 +107,7 @@ class LocalEndpoint:
         self._clients: list[OpenAIEndpoint] = []
         self._free: asyncio.Queue[OpenAIEndpoint] = asyncio.Queue()
         self._weights: Weights | None = None
+        self._draft: Weights | None = None
         self._abandoned = False
 
     @property
@@ -104,7 +118,13 @@ class LocalEndpoint:
     @property
     def label(self) -> str:
         """Model and quantization, and how those weights came to be."""
-        return self._settings.label or describe(self._settings.model)
+        settings = self._settings
+        if settings.label is not None:
+            return settings.label
+        told = describe(settings.model)
+        if settings.draft is None:
+            return told
+        return f"{told}, {settings.draft_tokens} tokens ahead by {_short(settings.draft)}"
 
     def __repr__(self) -> str:
         return f"LocalEndpoint({self._name!r}, model={self._settings.model!r})"
@@ -152,6 +172,10 @@ class LocalEndpoint:
         details: dict[str, Any] = {"file": weights.path.name, **served.details}
         if embedded:
             details["published_as"] = PUBLISHED
+        if self._draft is not None:
+            drafted = {"hash": self._draft.sha256, "tokens": self._settings.draft_tokens}
+            details["draft"] = {"file": self._draft.path.name, **drafted}
+            served = replace(served, command_hash=digest(drafted))
         return replace(
             served,
             kind="local",
@@ -224,10 +248,18 @@ class LocalEndpoint:
         finally:
             self._free.put_nowait(client)
 
+    @property
+    def servers(self) -> tuple[Inspectable, ...]:
+        """Its engines; see `Several`."""
+        self._opened()
+        return tuple(self._clients)
+
     def _load(self) -> None:
         """Run in a thread: hashing and making weights take seconds."""
         settings = self._settings
         self._weights = find_weights(settings.model, self._options)
+        if settings.draft is not None:
+            self._draft = find_weights(settings.draft, self._options)
         options = EngineOptions(
             path=self._weights.path,
             alias=self._name,
@@ -235,6 +267,8 @@ class LocalEndpoint:
             slots=1,
             context=settings.context,
             log_path=self._options.log_path,
+            draft=None if self._draft is None else self._draft.path,
+            draft_tokens=settings.draft_tokens,
         )
         for _ in range(settings.engines):
             if self._abandoned:
@@ -293,6 +327,10 @@ def describe(model: str) -> str:
     )
 
 
+def _short(model: str) -> str:
+    return RECIPES[model].quantization if model in RECIPES else Path(model).name
+
+
 async def _quantization(path: Path) -> str | None:
     return await asyncio.to_thread(file_quantization, path)
 
@@ -307,8 +345,9 @@ def local_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) 
     """
     settings = check_settings(LocalSettings, name, raw)
     require_engine()
-    if settings.model in RECIPES:
-        source_path()
-    elif Path(settings.model).suffix != ".gguf":
-        raise ConfigError(f"Endpoint '{name}': {settings.model} is not a .gguf file.")
+    for model in filter(None, (settings.model, settings.draft)):
+        if model in RECIPES:
+            source_path()
+        elif Path(model).suffix != ".gguf":
+            raise ConfigError(f"Endpoint '{name}': {model} is not a .gguf file.")
     return LocalEndpoint(name, settings, options)

@@ -74,6 +74,11 @@ class ReplicatedEndpoint:
         """All addresses, in alphabetical order, with spaces between them."""
         return " ".join(sorted(replica.url for replica in self._replicas))
 
+    @property
+    def servers(self) -> tuple[Server, ...]:
+        """All of them; see `Several`."""
+        return tuple(replica.server for replica in self._replicas)
+
     def __repr__(self) -> str:
         return f"ReplicatedEndpoint({self._name!r}, {self.url!r})"
 

@@ -15,7 +15,14 @@ from pathlib import Path
 from typing import TextIO
 
 from evalkit.endpoints.base import LOCAL_ARMS, EndpointOptions
-from evalkit.endpoints.engine import Engine, EngineOptions, available_cores, explain, require_engine
+from evalkit.endpoints.engine import (
+    DRAFT_TOKENS,
+    Engine,
+    EngineOptions,
+    available_cores,
+    explain,
+    require_engine,
+)
 from evalkit.endpoints.local import find_weights
 from evalkit.endpoints.ports import require_port
 from evalkit.errors import EvalKitError, ExitCode
@@ -32,13 +39,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     signal.pthread_sigmask(signal.SIG_BLOCK, signals)
     arguments = _parser().parse_args(argv)
     if arguments.explain:
-        explain(Path(arguments.model))
+        explain(Path(arguments.model), Path(arguments.draft) if arguments.draft else None)
     options = EndpointOptions(notify=lambda text: _say(sys.stderr, text))
     try:
         # llama.cpp does not say when it cannot listen.
         require_port(arguments.port)
         require_engine()
         weights = find_weights(arguments.model, options)
+        draft = find_weights(arguments.draft, options) if arguments.draft else None
         engine = Engine.start(
             EngineOptions(
                 path=weights.path,
@@ -47,6 +55,8 @@ def main(argv: Sequence[str] | None = None) -> int:
                 slots=arguments.slots,
                 context=arguments.context,
                 port=arguments.port,
+                draft=None if draft is None else draft.path,
+                draft_tokens=arguments.draft_tokens,
             )
         )
     except EvalKitError as error:
@@ -68,6 +78,15 @@ def _parser() -> argparse.ArgumentParser:
         "--slots", type=int, default=1, help="requests at once; more than 1 changes texts a little"
     )
     parser.add_argument("--context", type=int, default=4096, help="tokens of each slot")
+    parser.add_argument("--draft", help="a smaller model that guesses ahead: speculative decoding")
+    parser.add_argument(
+        "--draft-tokens",
+        type=int,
+        choices=range(1, 65),
+        metavar="N",
+        default=DRAFT_TOKENS,
+        help="how many tokens it guesses at most",
+    )
     parser.add_argument("--explain", action="store_true", help="only say why it does not load")
     return parser
 

@@ -33,6 +33,7 @@ class ReplyStream:
         self._parser = EventParser()
         self._choices: dict[int, _Choice] = {}
         self._usage: Mapping[str, Any] | None = None
+        self._timings: Mapping[str, Any] | None = None
         self._model: str | None = None
         self._error: Any = None
         self._hole: CutBody | None = None
@@ -69,6 +70,7 @@ class ReplyStream:
         return {
             "model": self._model,
             "usage": self._usage,
+            "timings": self._timings,
             "choices": [choice.document() for _, choice in sorted(self._choices.items())],
         }
 
@@ -107,6 +109,8 @@ class ReplyStream:
             return
         if isinstance(chunk.get("usage"), Mapping):
             self._usage = chunk["usage"]
+        if isinstance(chunk.get("timings"), Mapping):
+            self._timings = chunk["timings"]
         if self._model is None and isinstance(chunk.get("model"), str):
             self._model = chunk["model"]
         choices = chunk.get("choices")

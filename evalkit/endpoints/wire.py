@@ -12,7 +12,7 @@ import orjson
 from evalkit.endpoints.logprobs import read_logprobs
 from evalkit.endpoints.reasoning import split_think
 from evalkit.errors import CutBody, ProtocolError
-from evalkit.types import Message, Reply, Sampling, Timing, Usage
+from evalkit.types import DraftCounts, Message, Reply, Sampling, Timing, Usage
 
 _SHOWN = 300
 
@@ -164,8 +164,10 @@ def parse_replies(data: Any, timing: Timing, *, plain: bool = False) -> tuple[Re
     if len(choices) > 1:
         usage = replace(usage, completion_tokens=None)
     model = data["model"] if isinstance(data.get("model"), str) else None
+    draft = _draft(data.get("timings")) if len(choices) == 1 else None
     return tuple(
-        _reply(choice, _message(choice, plain=plain), usage, timing, model) for choice in choices
+        _reply(choice, _message(choice, plain=plain), usage, timing, model, draft)
+        for choice in choices
     )
 
 
@@ -184,6 +186,7 @@ def _reply(
     usage: Usage,
     timing: Timing,
     model: str | None,
+    draft: DraftCounts | None,
 ) -> Reply:
     text, reasoning = _split_reasoning(content_of(message), reasoning_of(message))
     finish = choice.get("finish_reason")
@@ -195,6 +198,7 @@ def _reply(
         timing=timing,
         model=model,
         logprobs=read_logprobs(choice.get("logprobs")),
+        draft=draft,
     )
 
 
@@ -268,6 +272,19 @@ def _whole(text: str | None) -> str | None:
 def _usage(data: Any) -> Usage:
     if not isinstance(data, Mapping):
         return Usage()
-    counts = [data.get(key) for key in ("prompt_tokens", "completion_tokens")]
-    prompt, completion = (n if type(n) is int and 0 <= n < 2**53 else None for n in counts)
+    prompt, completion = (_count(data.get(key)) for key in ("prompt_tokens", "completion_tokens"))
     return Usage(prompt_tokens=prompt, completion_tokens=completion)
+
+
+def _draft(timings: Any) -> DraftCounts | None:
+    """Read llama.cpp's word on speculative decoding; it is silent where nothing was drafted."""
+    if not isinstance(timings, Mapping):
+        return None
+    drafted, accepted = (_count(timings.get(key)) for key in ("draft_n", "draft_n_accepted"))
+    if drafted is None or accepted is None or accepted > drafted:
+        return None
+    return DraftCounts(drafted, accepted)
+
+
+def _count(value: Any) -> int | None:
+    return value if type(value) is int and 0 <= value < 2**53 else None

@@ -12,7 +12,7 @@ from typing import Any
 from evalkit.endpoints.base import Timed, TimedReply
 from evalkit.errors import ConnectError, EndpointError
 from evalkit.performance import Load
-from evalkit.types import Message, Sampling
+from evalkit.types import Message, Reply, Sampling
 
 Make = Callable[[int], tuple[Message, ...]]
 """The prompt of a request, by its place in the round."""
@@ -117,13 +117,19 @@ class Asking:
             messages: The prompt.
             due: When it should be sent; `None`: now.
         """
+        return (await self.hear(messages, due))[0]
+
+    async def hear(
+        self, messages: tuple[Message, ...], due: float | None = None
+    ) -> tuple[Shot, Reply | None]:
+        """Send one request, and return what was answered beside it; see `shoot`."""
         sent = time.perf_counter()
         due = sent if due is None else due
         try:
             timed, twice = await self._send(messages, sent)
         except EndpointError as error:
-            return Shot(due, sent, (), time.perf_counter(), error=type(error).__name__)
-        return Shot(
+            return Shot(due, sent, (), time.perf_counter(), error=type(error).__name__), None
+        shot = Shot(
             due,
             sent,
             timed.texts,
@@ -132,6 +138,7 @@ class Asking:
             timed.reply.usage.completion_tokens,
             twice=twice,
         )
+        return shot, timed.reply
 
     async def _send(self, messages: tuple[Message, ...], sent: float) -> tuple[TimedReply, bool]:
         """Send a request; once more at once when its connection turns out to be closed.

@@ -34,6 +34,7 @@ class MemoryWatch:
     def __init__(self, endpoint: Endpoint, identity: Identity, grown_from: int) -> None:
         self._endpoint = endpoint
         self._local = identity.kind == "local"
+        self._apart = identity.engine == "vLLM"
         self._root = None if self._local else _root(endpoint, identity)
         self._held = resident([os.getpid()])
         self._growth = max(0, self._held - grown_from)
@@ -89,7 +90,8 @@ class MemoryWatch:
             self._gpu = max(self._gpu, await _gpu_bytes(program, pids))
 
     async def _read_metrics(self) -> None:
-        if not isinstance(self._endpoint, Inspectable) or self._local:
+        # vLLM's engine is a process of its own, and its page tells only of the one that answers.
+        if not isinstance(self._endpoint, Inspectable) or self._local or self._apart:
             return
         try:
             status, body = await self._endpoint.exchange("/metrics")

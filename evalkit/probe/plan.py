@@ -8,15 +8,39 @@ from dataclasses import dataclass, field
 
 from evalkit.errors import UsageError
 from evalkit.performance import Load, Slo
+from evalkit.speculation import OFF
+from evalkit.types import Language
 
 CONTEXTS = (1024, 4096, 16384, 65536)
 CONCURRENCY = (1, 2, 4)
 LEAST_REPEATS = 5
+MOST_PROMPTS = 6
+"""How many prompts of each kind of work ship, in each language."""
 
 _TOKENS = re.compile(r"(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>[kKmM]?)")
 _TARGET = re.compile(r"(?P<key>[a-z0-9]+)\s*=\s*(?P<number>[0-9]+(\.[0-9]+)?)\s*(?P<unit>ms|s)")
+_PART = re.compile(r"(?:(?P<group>[\w.-]+)/)?(?P<label>[\w.-]+)=(?P<target>.+)", re.DOTALL)
 _UNITS = {"": 1, "k": 1024, "m": 1024**2}
 _MOST = 1 << 24
+
+
+@dataclass(frozen=True, slots=True)
+class SpeculationPlan:
+    """How speculative decoding is measured.
+
+    Attributes:
+        labels: Of each endpoint, in their order: its build (`None` for the only one) and its
+            part (`off`, `on`, `depth3`).
+        prompts: Of each kind of work in each language.
+        answer_tokens: Of the short answer to a long prompt.
+        config: The configuration file as it was named, for the command that compares quality.
+    """
+
+    labels: tuple[tuple[str | None, str], ...]
+    prompts: int = MOST_PROMPTS
+    languages: tuple[Language, ...] = ("en", "zh")
+    answer_tokens: int = 32
+    config: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +62,8 @@ class ProbePlan:
         prices: Of an hour, by endpoint, where they differ.
         together: Whether servers that evalkit starts may all be up at once.
         seed: Of prompts, arrivals and resampling.
+        speculation: How speculative decoding is measured; `None`: not at all. Other loads than
+            the first then go onto its mix of work.
     """
 
     contexts: tuple[int, ...] = CONTEXTS
@@ -53,12 +79,14 @@ class ProbePlan:
     prices: Mapping[str, float] = field(default_factory=dict)
     together: bool = False
     seed: int = 0
+    speculation: SpeculationPlan | None = None
 
     def loads(self, context: int) -> tuple[Load, ...]:
         """Return the loads at a context."""
         loads = [Load("closed", float(level)) for level in self.concurrency]
         loads += [Load("open", rate) for rate in self.rates]
-        return tuple(loads if self.grid or context == min(self.contexts) else loads[:1])
+        every = self.speculation is None and context == min(self.contexts)
+        return tuple(loads if self.grid or every else loads[:1])
 
     def round_size(self, load: Load) -> int:
         """Return how many requests a round has."""
@@ -158,6 +186,46 @@ def read_prices(text: str) -> tuple[float | None, dict[str, float]]:
         else:
             single = price
     return single, each
+
+
+def read_parts(
+    words: Sequence[str],
+) -> tuple[tuple[str, ...], tuple[tuple[str | None, str], ...]]:
+    """Read who speculates: `on=URL#model off=URL#model`, of several builds `int4/on=...`.
+
+    Returns:
+        Targets, and the build and part of each; of every build the one without speculation
+        first. A single target without a part speculates.
+
+    Raises:
+        UsageError: When a part is missing or given twice.
+    """
+    if len(words) == 1 and not _PART.fullmatch(words[0]):
+        return (words[0],), ((None, "on"),)
+    found: dict[tuple[str | None, str], str] = {}
+    for word in words:
+        match = _PART.fullmatch(word)
+        if match is None:
+            raise UsageError(
+                "With --speculation each endpoint says what it is.",
+                hint="Write e.g. on=URL#MODEL off=URL#MODEL; of several builds int4/on=....",
+            )
+        key = (match["group"], match["label"])
+        if key in found:
+            raise UsageError(f"'{word.partition('=')[0]}' is given twice.")
+        found[key] = match["target"]
+    groups = list(dict.fromkeys(group for group, _ in found))
+    for group in groups:
+        labels = [label for name, label in found if name == group]
+        if labels == [OFF] or (len(labels) > 1 and OFF not in labels):
+            where = f" of {group}" if group else ""
+            missing = "an endpoint that speculates" if labels == [OFF] else "off=..."
+            raise UsageError(
+                f"--speculation lacks {missing}{where}.",
+                hint="Write e.g. on=URL#MODEL off=URL#MODEL.",
+            )
+    keys = sorted(found, key=lambda key: (groups.index(key[0]), key[1] != OFF))
+    return tuple(found[key] for key in keys), tuple(keys)
 
 
 def _words(text: str) -> Sequence[str]:

@@ -6,18 +6,26 @@ import asyncio
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
+from typing import Protocol
 
 from evalkit.performance import Load
 from evalkit.probe.load import Asking, Make, Round, Shot, run_round
 from evalkit.probe.memory import MemoryWatch
 from evalkit.probe.plan import ProbePlan
-from evalkit.probe.prompts import Prompts
+from evalkit.types import Message
 
 _MOST_WARM_UPS = 5
 _STEADY = 0.1
 # How far a first round may lie from the rest: in robust standard deviations, and at least.
 _ODD_SPREADS, _ODD_SHARE = 3.5, 0.15
 _TO_SIGMA = 1.4826
+
+
+class Making(Protocol):
+    """What makes the prompts of rounds."""
+
+    def make(self, tokens: int, *key: object) -> tuple[Message, ...]:
+        """Return a prompt: of so many tokens, where it can choose; equal for equal keys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +71,7 @@ class Runner:
 
 
 async def measure(
-    runners: Sequence[Runner], prompts: Prompts, plan: ProbePlan, context: int, load: Load
+    runners: Sequence[Runner], prompts: Making, plan: ProbePlan, context: int, load: Load
 ) -> Mapping[str, Rounds]:
     """Measure arms at one point, each in its turn so that drift hits all of them alike.
 
@@ -118,7 +126,7 @@ def odd_first(paces: Sequence[float | None]) -> bool:
 
 
 async def _warm_up(
-    runner: Runner, prompts: Prompts, context: int, load: Load, rounds: Rounds
+    runner: Runner, prompts: Making, context: int, load: Load, rounds: Rounds
 ) -> None:
     """Ask until two rounds in a row take the same time, or it is no use."""
     workers = int(load.level) if load.mode == "closed" else 1
@@ -133,7 +141,7 @@ async def _warm_up(
             break
 
 
-def _maker(prompts: Prompts, context: int, load: Load, *key: object) -> Make:
+def _maker(prompts: Making, context: int, load: Load, *key: object) -> Make:
     return lambda place: prompts.make(context, load.mode, str(load), *key, place)
 
 

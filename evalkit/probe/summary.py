@@ -148,7 +148,7 @@ def _throughput(one: Round) -> float | None:
 
 
 def _ratios(baseline: ArmPoint, candidate: ArmPoint, seed: int) -> Mapping[str, Estimate]:
-    sides = [_by_number(baseline), _by_number(candidate)]
+    sides = [by_number(baseline), by_number(candidate)]
     found = {}
     for name in (*_OF_SHOT, THROUGHPUT):
         pairs = [
@@ -163,7 +163,8 @@ def _ratios(baseline: ArmPoint, candidate: ArmPoint, seed: int) -> Mapping[str, 
     return found
 
 
-def _by_number(arm: ArmPoint) -> Mapping[int, Mapping[str, float | None]]:
+def by_number(arm: ArmPoint) -> Mapping[int, Mapping[str, float | None]]:
+    """Return the figures of the rounds that count, by their number."""
     return {
         one.number: {**one.medians, THROUGHPUT: one.throughput}
         for one in arm.repeats

@@ -1299,6 +1299,109 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "Probe of these very builds, {where} unless said; changes: medians of paired rounds, "
         "95%\u00a0CI."
     ),
+    "spec.of_group": " ({group})",
+    "spec.comma": ", ",
+    "spec.stop": "; ",
+    "spec.table.routes": "Which requests should speculate{group}",
+    "spec.table.findings": "What speculation does{group}",
+    "spec.table.acceptance": (
+        "Drafted tokens that were accepted{group}: share [95%\u00a0CI over prompts]; by place: "
+        "share of drafts whose token there was accepted"
+    ),
+    "spec.table.alone": (
+        "One request at a time{group}: on ÷ off, paired by prompt [95%\u00a0CI, bootstrap], and "
+        "medians"
+    ),
+    "spec.table.loads": (
+        "Mixed work under load{group}: throughput on ÷ off, paired by round "
+        "[95%\u00a0CI, bootstrap]"
+    ),
+    "spec.table.contexts": "Time to first token by length of the prompt{group}: on ÷ off",
+    "spec.col.case": "Requests",
+    "spec.col.choice": "Use",
+    "spec.col.why": "Because",
+    "spec.col.arm": "Part",
+    "spec.col.what": "What",
+    "spec.col.finding": "Finding",
+    "spec.col.work": "Kind of work",
+    "spec.col.rate": "Accepted",
+    "spec.col.places": "By place in the draft",
+    "spec.col.a_step": "Tokens a step",
+    "spec.col.drafted": "Drafted tokens",
+    "spec.col.source": "Read from",
+    "spec.col.decode_ratio": "Decode ÷ off",
+    "spec.col.ttft_ratio": "Time to first token ÷ off",
+    "spec.col.decode": "Decode, tok/s",
+    "spec.col.ttft": "Time to first token",
+    "spec.col.answered": "Answered",
+    "spec.col.load": "Load",
+    "spec.col.throughput_ratio": "Throughput ÷ off",
+    "spec.col.throughput": "Throughput, tok/s",
+    "spec.col.prompt": "Prompt",
+    "spec.source.metrics": "the server's metrics",
+    "spec.source.timings": "timings in the answers",
+    "spec.lifetime": "{label}: before this probe",
+    "spec.in_flight": "{label}: {level} in flight",
+    "spec.at_tokens": "{label}: {tokens} tokens",
+    "spec.case.interactive": "Interactive, one at a time",
+    "spec.case.long_prompt_short_answer": "Long prompt, short answer",
+    "spec.case.batch": "Batch: many at once",
+    "spec.case.short_reasoning": "Short reasoning",
+    "spec.case.code_review": "Code review",
+    "spec.case.long_output": "Long output",
+    "spec.case.tool_results": "Reading tool results",
+    "spec.case.long_input": "Long input",
+    "spec.case.templated_code": "Templated code",
+    "spec.metric.decode": "decode speed",
+    "spec.metric.answer": "time to the end of {tokens} tokens",
+    "spec.metric.throughput": "throughput",
+    "spec.why.faster": "{metric} ÷ off: {ratios}; {choice} is shown to be better",
+    "spec.why.deeper": "{metric} ÷ off: {ratios}; {choice} is shown to be better",
+    "spec.why.deeper.ratio": "the deeper draft is better than the shallower: {ratio}",
+    "spec.why.not_deeper.ratio": "a deeper draft is not shown to be better: {ratio}",
+    "spec.why.one_depth": "no other depth was measured",
+    "spec.why.slower": "{metric} ÷ off: {ratios}; speculation is worse",
+    "spec.why.unclear": "{metric} ÷ off: {ratios}; no gain is shown, so the simpler one",
+    "spec.why.careful": "{metric} ÷ off: {ratios}; no gain shown where the prompt takes the time",
+    "spec.why.few": "{metric} ÷ off: {ratios}; too few pairs to say (six are the fewest)",
+    "spec.why.not_measured": "not measured",
+    "spec.why.ttft": "time to first token ÷ off: {ratios}",
+    "spec.why.acceptance": "accepted: {rates}",
+    "spec.why.where": "{why} {where}",
+    "spec.where.context": "({context} tokens, {level} in flight)",
+    "spec.where.level": "({level} in flight)",
+    "spec.what.crossover": "Crossover under load",
+    "spec.what.equality": "Texts at temperature 0",
+    "spec.what.memory": "Memory added",
+    "spec.what.quality": "Quality, paired",
+    "spec.memory": "{size} ({source})",
+    "spec.crossover.between": (
+        "Faster up to {faster} in flight, slower from {slower} on; equal at about {at}.",
+        "Faster up to {faster} in flight, slower from {slower} on.",
+    ),
+    "spec.crossover.none": "No crossover measured: faster at every load up to {faster} in flight.",
+    "spec.crossover.always_slower": "Slower at every measured load, from {slower} in flight on.",
+    "spec.crossover.unclear": "No crossover measured: no load shows a clear difference throughout.",
+    "spec.crossover.unclear.faster": (
+        "No crossover measured: faster up to {faster} in flight, no clear picture above."
+    ),
+    "spec.crossover.unclear.slower": (
+        "No crossover measured: slower from {slower} in flight on, no clear gain below."
+    ),
+    "spec.crossover.not_measured": "Not measured: that takes two loads of six rounds each.",
+    "spec.equality.equal": "Equal to those without speculation in all {n}.",
+    "spec.equality.beyond": (
+        "Changed beyond the noise floor: {different} of {n}; without speculation asked twice "
+        "{noise} of {n}; excess {excess} points. The first {agreement} of the text are equal "
+        "(median of those that differ).",
+        "Changed beyond the noise floor: {different} of {n}, and {noise} of {n} by itself.",
+    ),
+    "spec.equality.within": (
+        "{different} of {n} differ, without speculation asked twice {noise} of {n}: not shown to "
+        "go beyond the noise floor; excess {excess} points.",
+        "{different} of {n} differ, and {noise} of {n} by itself.",
+    ),
+    "spec.equality.not_measured": "Not measured.",
     "ui.performance": "Performance",
     "perf.lead": (
         "Measured on {date}: {repeats} rounds a point in turns, answers of {tokens} tokens, "
@@ -1430,6 +1533,23 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.remark.NOT_INTERLEAVED": (
         "The servers were measured one after another, not in turns: drift of the machine is "
         "not cancelled."
+    ),
+    "perf.remark.SPECULATES_TOO": (
+        "{endpoint} was named as the one without speculation, and yet it drafts tokens: nothing "
+        "that is told against it holds."
+    ),
+    "perf.remark.NOTHING_DRAFTED": "{endpoint} counts drafted tokens, but drafted none here.",
+    "perf.remark.NO_COUNTS": (
+        "{endpoint} tells nothing of drafted tokens, neither in /metrics nor in its answers: "
+        "there is no acceptance rate."
+    ),
+    "perf.remark.OTHER_TRAFFIC": (
+        "{endpoint} answered somebody else too during {prompts} prompts; what its metrics counted "
+        "then is left out."
+    ),
+    "perf.remark.SET_BACK": (
+        "{endpoint}: its counters were set back during {prompts} prompts (a restart?); what they "
+        "counted then is left out."
     ),
     "perf.remark.OMITTED": "{endpoint} refuses {fields}; its requests go without.",
     "perf.remark.ENDS_EARLY": (

@@ -12,6 +12,7 @@ from evalkit.report.flat import date
 from evalkit.report.performance_model import PerformanceBlock
 from evalkit.report.performance_numbers import Write, duration, estimate, rate, times
 from evalkit.report.pieces import Table
+from evalkit.report.speculation import speculation_tables
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
 
@@ -40,6 +41,7 @@ def performance_block(
         tokens=one_line(str(settings.get("output_tokens", numbers.DASH))),
     )
     tables = (
+        *speculation_tables(words, found),
         _ratios(words, found),
         _medians(words, found),
         _served(words, found),

@@ -15,6 +15,7 @@ from evalkit.capacities import CAPACITY_VERSION, StoredCapacity
 from evalkit.performance import PERFORMANCE_VERSION, Performance
 from evalkit.report.summary_types import GateBody, SummaryBody
 from evalkit.results import SCHEMA_VERSION, Comparison
+from evalkit.speculation import ROUTING_VERSION, Routing
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _MODE: Final[JsonSchemaMode] = "serialization"
@@ -23,12 +24,13 @@ _TITLES: Final = {
     "summary": "evalkit compare --json, evalkit report --json",
     "gate": "evalkit gate --json",
     "capacity": f"evalkit capacity -o, capacity.json, schema version {CAPACITY_VERSION}",
+    "routing": f"evalkit probe --speculation, routing.yaml, schema version {ROUTING_VERSION}",
     "performance": f"evalkit probe --json, performance.json, schema version {PERFORMANCE_VERSION}",
 }
 
 
 def schema_of(name: str) -> dict[str, Any]:
-    """Return the JSON Schema of `comparison`, `summary`, `gate`, `performance` or `capacity`.
+    """Return the JSON Schema of a file or of what a verb prints.
 
     Raises:
         KeyError: For another name.
@@ -47,5 +49,6 @@ def _adapter(name: str) -> TypeAdapter[Any]:
         "gate": TypeAdapter(GateBody),
         "performance": TypeAdapter(Performance),
         "capacity": TypeAdapter(StoredCapacity),
+        "routing": TypeAdapter(Routing),
     }
     return types[name]

@@ -24,11 +24,13 @@ class Arm:
         raw: Configuration of the endpoint; `None` for a recorded run. It may hold
             credentials and goes to the endpoint alone.
         recorded: Folder of the recorded run.
+        shown: What the command line called it, without credentials.
     """
 
     name: str
     raw: Mapping[str, Any] | None = field(default=None, repr=False)
     recorded: Path | None = None
+    shown: str = ""
 
     @property
     def launched(self) -> bool:
@@ -84,6 +86,6 @@ def _resolve(target: str, config: Config) -> Arm:
     if target not in config.endpoints and is_run_folder(path):
         header = open_run(path).read_header() or {}
         name = header.get("endpoint", {}).get("name") or path.resolve().name
-        return Arm(str(name), recorded=path)
+        return Arm(str(name), recorded=path, shown=target)
     name, raw = resolve_target(target, config.endpoints)
-    return Arm(name, raw=raw)
+    return Arm(name, raw=raw, shown=mask_target(target))

@@ -24,6 +24,7 @@ from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.opening import opened
 from evalkit.stages.probing import OnStage
 from evalkit.stages.remarks import remarks_of
+from evalkit.stages.speculating import SpeculativeWork
 
 _Key = tuple[int, int, str, float]
 
@@ -68,8 +69,10 @@ class _Session:
     found: dict[_Key, dict[str, Rounds]] = field(default_factory=dict)
     measured: dict[str, MeasuredArm] = field(default_factory=dict)
     remarks: list[Remark] = field(default_factory=list)
+    work: SpeculativeWork | None = None
 
     async def run(self) -> Performance:
+        self.work = SpeculativeWork.of(self.plan, self.arms, self.on_stage)
         groups = _groups(self.arms, together=self.plan.together)
         for group in groups:
             await self._measure_group(group)
@@ -87,6 +90,7 @@ class _Session:
             )
             for (asked, context, mode, level), rounds in self.found.items()
         ]
+        speculation = () if self.work is None else self.work.summary(points, self.measured)
         return Performance(
             schema_version=PERFORMANCE_VERSION,
             evalkit_version=__version__,
@@ -98,11 +102,14 @@ class _Session:
             points=tuple(points),
             remarks=(*self.remarks, *self._more(), *remarks_of(points, self.plan.output_tokens)),
             prices=self.plan.prices,
+            speculation=speculation,
         )
 
     def _more(self) -> Iterator[Remark]:
         if self.plan.prefix_cache:
             yield Remark("PREFIX_CACHE")
+        if self.work is not None:
+            yield from self.work.remarks()
         for arm in self.measured.values():
             if not arm.memory:
                 yield Remark("NO_MEMORY", {"endpoint": arm.name})
@@ -113,6 +120,8 @@ class _Session:
             for subject in subjects:
                 self.remarks += subject.remarks
             await self._measure_points(subjects)
+            if self.work is not None:
+                await self.work.ask(subjects, _held(subjects))
             for subject in subjects:
                 self.measured[subject.name] = MeasuredArm(
                     subject.name,
@@ -139,8 +148,7 @@ class _Session:
         plan = self.plan
         prompts = Prompts(subjects[0].count, plan.seed, shared=plan.prefix_cache)
         await prompts.calibrate()
-        limits = [s.identity.context_length for s in subjects if s.identity.context_length]
-        sizes, capped = capped_contexts(plan, min(limits, default=None), prompts.least)
+        sizes, capped = capped_contexts(plan, _held(subjects), prompts.least)
         self.remarks += [one for one in capped if one not in self.remarks]
         for asked, context in sizes:
             await prompts.fit(context)
@@ -184,6 +192,12 @@ def capped_contexts(
         if new:
             sizes.append((asked, context))
     return sizes, remarks
+
+
+def _held(subjects: Sequence[Subject]) -> int | None:
+    """Return the tokens that each of them holds, prompt and answer together."""
+    limits = [s.identity.context_length for s in subjects if s.identity.context_length]
+    return min(limits, default=None)
 
 
 def _groups(arms: Sequence[Arm], *, together: bool) -> list[list[Arm]]:

@@ -22,6 +22,7 @@ from evalkit.report.performance_store import (
     dump_performance,
     load_performance,
 )
+from evalkit.report.speculation_routes import dump_routing
 from evalkit.report.store import dump_comparison
 from evalkit.report.view import build_view
 from evalkit.report.words import Words
@@ -31,6 +32,7 @@ from evalkit.stages.embedding import Embedding, embedded_pairs
 T = TypeVar("T")
 
 COMPARISON, HTML, MARKDOWN, JUNIT = "comparison.json", "report.html", "report.md", "junit.xml"
+ROUTING = "routing.yaml"
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,6 +108,19 @@ def write_performance(folder: Path, found: Performance) -> Path:
     """
     path = folder / PERFORMANCE_FILE
     _write(path, [dump_performance(found)])
+    return path
+
+
+def write_routing(folder: Path, found: Performance) -> Path | None:
+    """Write `routing.yaml`, where speculation was measured.
+
+    Raises:
+        StoreError: When it cannot be written.
+    """
+    if not found.speculation:
+        return None
+    path = folder / ROUTING
+    write_text(path, dump_routing(found))
     return path
 
 

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import jsonschema
 import pytest
+import yaml
 
 from evalkit.performance import Slo
-from evalkit.probe.plan import read_levels, read_rates, read_slo, read_tokens
+from evalkit.probe.plan import read_levels, read_parts, read_rates, read_slo, read_tokens
+from evalkit.report.performance_store import load_performance
 from evalkit.report.schema import schema_of
 from tests.cli.conftest import Refused, Run
 from tests.servers.clocked import ClockedServer, Pace, in_thread
+from tests.servers.speculating import Drafting, SpeculatingServer
 
 QUICK = ("--repeats", "5", "--requests", "1", "--output-tokens", "4", "--concurrency", "1")
 
@@ -44,6 +47,35 @@ def test_json_is_the_file_and_prefixes_are_shared_on_purpose(evalkit: Run, tmp_p
     assert len({one.prompt for one in server.streamed}) == len(server.streamed)
 
 
+def test_speculation_on_and_off_gives_figures_and_routes(evalkit: Run, tmp_path: Path) -> None:
+    pace = Pace(first=0.003, gap=0.001, context=4096)
+    off, on = SpeculatingServer(pace, Drafting()), SpeculatingServer(pace, Drafting((2, 0, 3)))
+    words: tuple[str | Path, ...] = ("--contexts", "64", "--requests", "1", "--output-tokens", "12")
+    words += ("--concurrency", "1,2", "--prompts", "2", "--languages", "en", "-o", str(tmp_path))
+    with in_thread(off, on):
+        parts = (f"on={on.target}", f"off={off.target}")
+        ended = evalkit("probe", "--speculation", *parts, *words)
+    assert ended.code == 0, ended.err
+    shown = " ".join(ended.out.split())
+    assert "Which requests should speculate" in shown
+    assert "Texts at temperature 0" in shown
+    body = json.loads((tmp_path / "performance.json").read_text("utf-8"))
+    jsonschema.validate(body, schema_of("performance"))
+    assert [arm["label"] for arm in body["speculation"][0]["arms"]] == ["off", "on"]
+    assert load_performance(tmp_path) is not None
+    text = (tmp_path / "routing.yaml").read_text("utf-8")
+    routes = yaml.safe_load(text)
+    jsonschema.validate(routes, schema_of("routing"))
+    (table,) = routes["tables"]
+    assert table["arms"]["on"]["depth"] == 3
+    cases = {route["case"]: route for route in table["routes"]}
+    assert cases["interactive"]["choice"] == "on"
+    assert "decode speed ÷ off: on " in cases["interactive"]["why"]
+    # 64 tokens are no long prompt: nothing is said of one.
+    assert cases["long_prompt_short_answer"]["choice"] is None
+    assert cases["long_prompt_short_answer"]["why"] == "not measured"
+
+
 def test_an_endpoint_that_answers_nothing_is_invalid(evalkit: Run, tmp_path: Path) -> None:
     server = ClockedServer(Pace(), lambda number, pace: Pace(status=500))
     with in_thread(server):
@@ -68,12 +100,41 @@ def test_an_endpoint_that_answers_nothing_is_invalid(evalkit: Run, tmp_path: Pat
         (("--slo", "itl=0ms"), "is no time"),
         (("--repeats", "4"), "4 is not in the range"),
         (("--price", "0"), "no price of an hour"),
+        (("--speculation", "q4"), "each endpoint says what it is"),
+        (("--prompts", "7"), "7 is not in the range"),
     ],
 )
 def test_what_makes_no_sense_is_refused_in_a_sentence(
     words: tuple[str, str], said: str, refused: Refused
 ) -> None:
     refused(["probe", "q8", *words], [said])
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("off=q8",), "lacks an endpoint that speculates"),
+        (("on=q8", "deep=q4"), "lacks off=..."),
+        (("on=q8", "on=q4"), "'on' is given twice"),
+        (("on=q8", "off=q8"), "given twice"),
+        (("int4/on=q8", "int4/off=q4", "fp8/off=f16"), "that speculates of fp8"),
+        (("on=q8", "q4"), "each endpoint says what it is"),
+    ],
+)
+def test_parts_that_do_not_fit_are_refused(
+    words: tuple[str, ...], said: str, refused: Refused
+) -> None:
+    refused(["probe", "--speculation", *words], [said])
+
+
+def test_words_for_parts() -> None:
+    assert read_parts(["http://a/v1?x=1#m"]) == (("http://a/v1?x=1#m",), ((None, "on"),))
+    assert read_parts(["on=http://a#m", "off=b"]) == (
+        ("b", "http://a#m"), ((None, "off"), (None, "on")),
+    )  # fmt: skip
+    targets, labels = read_parts(["int4/on=a", "fp8/on=c", "int4/off=b", "fp8/off=d"])
+    assert targets == ("b", "a", "d", "c")
+    assert labels == (("int4", "off"), ("int4", "on"), ("fp8", "off"), ("fp8", "on"))
 
 
 def test_words_for_sizes() -> None:

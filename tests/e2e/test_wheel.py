@@ -36,6 +36,7 @@ def test_a_wheel_in_an_empty_environment_lists_tasks_compares_and_renders_a_repo
     wheel = next((tmp_path / "dist").glob("*.whl"))
     names = zipfile.ZipFile(wheel).namelist()
     assert not [name for name in names if name.startswith(("tests/", "reports/out"))]
+    assert "evalkit/data/workloads/speculation.yaml" in names
     venv.create(tmp_path / "env", with_pip=True)
     python = tmp_path / "env" / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", wheel, cwd=tmp_path)

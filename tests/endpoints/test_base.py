@@ -20,6 +20,13 @@ def test_embedded_arms_need_no_configuration(arm: str) -> None:
     assert resolve_target(arm, {}) == (arm, {"kind": "local", "model": arm})
 
 
+def test_an_embedded_arm_may_have_another_as_its_draft() -> None:
+    raw = {"kind": "local", "model": "f16", "draft": "q4"}
+    assert resolve_target("f16+q4", {}) == ("f16+q4", raw)
+    with pytest.raises(UnknownNameError):
+        resolve_target("f16+q5", {})
+
+
 def test_url_with_model() -> None:
     name, raw = resolve_target("http://127.0.0.1:8101/v1#Qwen/Qwen3-8B", {})
     assert name == "127.0.0.1-8101-Qwen--Qwen3-8B"

@@ -223,8 +223,8 @@ def test_a_file_that_is_no_model_says_why(
 
 
 @contextmanager
-def served(arm: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
-    command = [sys.executable, "-m", "evalkit.endpoints.serve", arm, "--slots", "2"]
+def served(arm: str, *words: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    command = [sys.executable, "-m", "evalkit.endpoints.serve", arm, "--slots", "2", *words]
     process = subprocess.Popen(
         [*command, "--context", "512"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
     )
@@ -265,6 +265,18 @@ class TestServed:
         assert (identity.engine, identity.quantization) == ("llama.cpp", "Q8_0")
         assert identity.context_length == 512
         assert identity.template_hash is not None
+
+    def test_with_a_draft_it_speculates(self) -> None:
+        async def go(url: str) -> Reply:
+            raw = {"kind": "openai", "base_url": url, "model": "q4"}
+            async with parse_endpoint("mine", raw, OPTIONS) as endpoint:
+                return await endpoint.send(CAPITAL, Sampling(max_tokens=12))
+
+        with served("q4", "--draft", "q4", "--draft-tokens", "2") as (url, _):
+            reply = asyncio.run(go(url))
+        assert reply.draft is not None
+        # A model agrees with itself.
+        assert 0 < reply.draft.accepted <= reply.draft.drafted
 
     def test_a_model_that_is_none(self, tmp_path: Path) -> None:
         with served(str(tmp_path / "nothing.gguf")) as (line, process):

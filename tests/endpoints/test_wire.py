@@ -14,7 +14,7 @@ from evalkit.endpoints.wire import (
     whole_text,
 )
 from evalkit.errors import CutBody, ProtocolError
-from evalkit.types import Message, Reply, Sampling, Timing, Usage
+from evalkit.types import DraftCounts, Message, Reply, Sampling, Timing, Usage
 
 TIMING = Timing(started=1.0, total=2.0)
 
@@ -173,6 +173,29 @@ def test_words_of_a_server_cannot_steer_a_terminal() -> None:
 def test_token_counts_that_are_none(count: Any) -> None:
     got = reply({"content": "x"}, usage={"prompt_tokens": count, "completion_tokens": count})
     assert got.usage == Usage()
+
+
+def test_what_llamacpp_tells_of_drafts() -> None:
+    timings = {"draft_n": 16, "draft_n_accepted": 4}
+    assert reply({"content": "x"}, timings=timings).draft == DraftCounts(16, 4)
+    assert reply({"content": "x"}).draft is None
+
+
+@pytest.mark.parametrize(
+    "timings",
+    [
+        None,
+        [],
+        {"draft_n": 4},
+        {"draft_n": 4, "draft_n_accepted": 5},
+        {"draft_n": -4, "draft_n_accepted": -5},
+        {"draft_n": True, "draft_n_accepted": False},
+        {"draft_n": 2.5, "draft_n_accepted": 1},
+        {"draft_n": 2**60, "draft_n_accepted": 1},
+    ],
+)
+def test_counts_of_drafts_that_are_none(timings: Any) -> None:
+    assert reply({"content": "x"}, timings=timings).draft is None
 
 
 def test_lone_surrogates_become_replacement_characters() -> None:

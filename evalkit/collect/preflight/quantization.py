@@ -32,6 +32,11 @@ def bits_of(text: str | None) -> int | None:
     return None
 
 
+def _all_bits(text: str) -> set[int]:
+    found = ((fixed, match) for pattern, fixed in _BITS for match in pattern.finditer(text))
+    return {fixed or int(match.group(1)) for fixed, match in found}
+
+
 def claim_findings(identity: Identity, claims: Sequence[str]) -> list[Finding]:
     """Judge one endpoint: what its names promise must be what it tells.
 
@@ -45,6 +50,9 @@ def claim_findings(identity: Identity, claims: Sequence[str]) -> list[Finding]:
         message = "It does not tell how its weights are quantized."
         return [Finding("quantization", "not_testable", message, evidence)]
     bits = bits_of(told)
+    if "draft" in identity.details:
+        # Such a name tells of two models: `f16+q4`.
+        claims = [claim for claim in claims if bits not in _all_bits(claim)]
     for claim in claims:
         promised = bits_of(claim)
         low = promised is None and _LOW.search(claim) is not None

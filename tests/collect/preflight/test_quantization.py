@@ -72,6 +72,17 @@ def test_what_a_name_promises_is_what_is_told(
         assert str(quantization) in finding.message
 
 
+@pytest.mark.parametrize(
+    ("claim", "status"),
+    [("f16-q4", "ok"), ("f16+q4", "ok"), ("f16", "ok"), ("q8-q4", "failed"), ("int4", "failed")],
+)
+def test_a_name_may_tell_of_the_draft_too(claim: str, status: str) -> None:
+    (finding,) = claim_findings(told("F16", draft={"file": "q4.gguf"}), [claim])
+    assert finding.status == status
+    (alone,) = claim_findings(told("F16"), ["f16-q4"])
+    assert alone.status == "failed"
+
+
 Q8 = told("Q8_0", n_params=100, size=1000)
 
 
