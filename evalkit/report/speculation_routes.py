@@ -25,7 +25,7 @@ from evalkit.speculation import (
 _DIGITS = 6
 _HEAD = (
     "# Which requests should speculate, as `evalkit probe --speculation` measured it. `choice` is\n"
-    "# one of `arms`, or null where nothing was measured. Schema: evalkit schema routing\n"
+    "# one of `arms`, or null where too little was measured. Schema: evalkit schema routing\n"
 )
 
 
