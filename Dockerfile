@@ -10,6 +10,7 @@ RUN python -m venv /opt/evalkit
 COPY pyproject.toml README.md LICENSE ./
 COPY configs configs
 COPY tasksets tasksets
+COPY workloads workloads
 COPY reports/templates reports/templates
 COPY evalkit evalkit
 RUN /opt/evalkit/bin/python -m pip install --no-cache-dir '.[math]'

@@ -39,6 +39,7 @@ FILES = {
     "summary": "what `compare --json` and `report --json` print",
     "gate": "what `gate --json` prints",
     "performance": "`performance.json`, which `probe --json` prints too",
+    "routing": "`routing.yaml`, which `probe --speculation` writes",
 }
 Schema = Mapping[str, Any]
 
