@@ -41,10 +41,12 @@ from evalkit.stages.sandboxing import require_sandbox
 from evalkit.stages.tuning import fix_connections
 
 if TYPE_CHECKING:
+    from evalkit.report.explorer import Exploration
     from evalkit.stages.comparing import GradedRun
 
 _AT_THE_END = (
     "evalkit.stages.comparing",
+    "evalkit.stages.exploring",
     "evalkit.stages.grading",
     "evalkit.stages.writing",
     "evalkit.report.store",
@@ -175,8 +177,8 @@ def compare(
 
     runs = run_with_signals(ask)
     stands_on = None if release is None or terms is None else (release, terms)
-    content = _decide(runs, plan, config, folder, listener, redaction, stands_on)
-    return Comparison(content, folder)
+    content, pairs = _decide(runs, plan, config, folder, listener, redaction, stands_on)
+    return Comparison(content, folder, pairs)
 
 
 def _grade(
@@ -198,10 +200,11 @@ def _decide(
     listener: Listener,
     redaction: Redaction | None,
     stands_on: tuple[Release, Terms] | None,
-) -> Content:
+) -> tuple[Content, Exploration | None]:
     """Score all arms, compare them, and keep the result."""
     from evalkit.report.store import load_comparison
     from evalkit.stages.comparing import History, build_comparison
+    from evalkit.stages.exploring import explore_held
     from evalkit.stages.places import write_places
     from evalkit.stages.writing import write_comparison
 
@@ -228,7 +231,8 @@ def _decide(
     write_places(folder, runs)
     write_comparison(folder, comparison)
     # What is shown now is what a later report will show: both are read from the file.
-    return load_comparison(folder)
+    content = load_comparison(folder)
+    return content, explore_held((baseline, *candidates), plan, content)
 
 
 def _require_like(stored: CollectedRun | None, record: ProbeRecord, config: Config) -> None:

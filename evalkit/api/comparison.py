@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from evalkit.results import Comparison as Content
 if TYPE_CHECKING:
     import pandas as pd
 
+    from evalkit.report.explorer import Exploration
     from evalkit.report.model import CandidateBlock, View
 
 
@@ -27,10 +28,12 @@ class Comparison:
     Attributes:
         content: All of `comparison.json`, typed.
         folder: Of the comparison.
+        pairs: What its page shows of single pairs, of a comparison that has just been made.
     """
 
     content: Content
     folder: Path
+    pairs: Exploration | None = field(default=None, repr=False, compare=False)
 
     @property
     def verdict(self) -> VerdictState:
@@ -98,7 +101,7 @@ class Comparison:
         """
         from evalkit.stages.writing import render_page, write_text
 
-        _, parts = render_page(self.folder, self.content, lang)
+        _, parts = render_page(self.folder, self.content, lang, pairs=self.pairs)
         page = b"".join(parts).decode()
         if path is not None:
             write_text(Path(path), page)

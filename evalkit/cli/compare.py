@@ -99,5 +99,6 @@ def compare(
         as_json=as_json,
         gates=True,
         embedding=embedding,
+        pairs=compared.pairs,
     )
     return compared.exit_code

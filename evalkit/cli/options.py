@@ -182,14 +182,15 @@ JUNIT = click.option(
 EMBED = click.option(
     "--embed",
     type=click.Choice(["all", "flips", "none"]),
-    help="Pairs that the page holds with their texts. Default: flips, then answers that are "
-    "missing or broken, then others by chance, up to --embed-budget. all: every pair, whatever "
-    "it takes.",
+    help="Pairs that the page holds with their texts. Default: all flips, then answers that are "
+    "missing or broken, then others by chance, until there are 2,000; with --embed-budget as "
+    "many as it holds. all: every pair, whatever it takes.",
 )
 EMBED_BUDGET = click.option(
     "--embed-budget",
     metavar="SIZE",
-    help="What embedded pairs may take of the page, e.g. 20MB (the default) or 500kB.",
+    help="What embedded pairs may take of the page, e.g. 50MB or 500kB; 20MB where nothing is "
+    "said.",
 )
 
 INCONCLUSIVE = click.option(

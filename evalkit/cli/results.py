@@ -12,6 +12,7 @@ from evalkit.cli.github import inert_log, tell_github
 from evalkit.cli.options import size
 from evalkit.cli.streams import terminal_color, terminal_width
 from evalkit.report.console import render_console
+from evalkit.report.explorer import Exploration
 from evalkit.report.summary import summary
 from evalkit.results import Comparison
 from evalkit.stages.embedding import Embedding, What
@@ -38,6 +39,7 @@ def show_comparison(
     as_json: bool,
     gates: bool = False,
     embedding: Embedding | None = None,
+    pairs: Exploration | None = None,
 ) -> None:
     """Write every form of a comparison and print its summary.
 
@@ -49,11 +51,14 @@ def show_comparison(
         as_json: For programs.
         gates: Whether this step of a pipeline decides something, which CI is then told.
         embedding: Which pairs the page holds.
+        pairs: Of a comparison that has just been made; see `embedded_pairs`.
 
     Raises:
         StoreError: When a file cannot be written.
     """
-    view, paths = write_reports(folder, comparison, lang=lang, also=also, embedding=embedding)
+    view, paths = write_reports(
+        folder, comparison, lang=lang, also=also, embedding=embedding, pairs=pairs
+    )
     if as_json:
         body = {**summary(view), "paths": paths}
         click.echo(json.dumps(body, ensure_ascii=False, indent=2))

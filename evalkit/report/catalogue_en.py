@@ -324,7 +324,7 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "explorer_lead.part": (
         "{shown} of {total} pairs are in this page, with both answers: flips first, then "
         "answers that are missing or broken, then others by chance. The rest is in the "
-        "run folders. Every number above counts all pairs."
+        "run folders (--embed all puts it in here). Every number above counts all pairs."
     ),
     "explorer_none.none": (
         "Single pairs were left out of this page (--embed none); they are in the run folders."

@@ -307,8 +307,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "explorer_lead.all": "全部 {total} 个配对都在本页中，含双方回答。",
     "explorer_lead.part": (
         "本页含 {total} 个配对中的 {shown} 个及双方回答：先是翻转，"
-        "再是缺失或损坏的回答，其余随机抽取；剩下的在运行文件夹中。上面所有数字都计入"
-        "全部配对。"
+        "再是缺失或损坏的回答，其余随机抽取；剩下的在运行文件夹中（--embed all 可全部放入）。"
+        "上面所有数字都计入全部配对。"
     ),
     "explorer_none.none": "本页按要求不含单个配对（--embed none）；它们在运行文件夹中。",
     "explorer_none.gone": (

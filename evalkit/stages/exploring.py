@@ -2,7 +2,8 @@
 
 The journals are read twice, as streams: first to note where each answer lies and how it
 scored, then to fetch the pairs that the page takes, the most important first. Memory holds
-places and scores, and the texts of one chunk.
+places and scores, and the texts of one chunk. A comparison that has just been made has all
+answers in memory: nothing is read again.
 """
 
 from __future__ import annotations
@@ -10,8 +11,8 @@ from __future__ import annotations
 import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any, Final
+from dataclasses import dataclass, field, replace
+from typing import Any, Final, Protocol
 
 from evalkit.collect.header import identity_of
 from evalkit.collect.journal import RunFolder
@@ -23,7 +24,8 @@ from evalkit.endpoints.wire import chat_payload
 from evalkit.report.explorer import CHUNK, ArmRequests, ArmTime, Exploration, ExplorerRow
 from evalkit.results import Comparison
 from evalkit.scoring.store import read_scores
-from evalkit.stages.embedding import Seal, What
+from evalkit.stages.comparing import GradedRun
+from evalkit.stages.embedding import SAMPLE, Seal, What
 from evalkit.stages.plan import Plan, recorded_plan
 from evalkit.types import (
     REPEAT_EPOCH,
@@ -46,15 +48,24 @@ class _Seat:
     value: float | None
     score: Score
 
+
+class _Arm(Protocol):
+    """One arm's answers."""
+
     @property
-    def troubled(self) -> bool:
-        return self.score.status is not ScoreStatus.SCORED or not _BROKEN.isdisjoint(
-            self.score.flags
-        )
+    def header(self) -> Mapping[str, Any]:
+        """Of its run."""
+
+    @property
+    def seats(self) -> Mapping[Key, _Seat]:
+        """Every answer but for its text."""
+
+    def answers(self, keys: Sequence[Key]) -> Iterator[tuple[Completion, Score]]:
+        """Fetch some answers."""
 
 
 @dataclass(frozen=True, slots=True)
-class _Arm:
+class _Read:
     """One arm's run, read once."""
 
     run: RunFolder
@@ -62,7 +73,7 @@ class _Arm:
     seats: Mapping[Key, _Seat]
 
     @classmethod
-    def read(cls, run: RunFolder) -> _Arm:
+    def read(cls, run: RunFolder) -> _Read:
         scores = {s.fingerprint: s for s in read_scores(run.path) if s.epoch != REPEAT_EPOCH}
         seats: dict[Key, _Seat] = {}
         for start, completion in run.located(set(scores)):
@@ -76,6 +87,26 @@ class _Arm:
         seats = [self.seats[key] for key in keys]
         found = self.run.at(seat.start for seat in seats)
         return ((c, seat.score) for c, seat in zip(found, seats, strict=True))
+
+
+@dataclass(frozen=True, slots=True)
+class _Held:
+    """One arm whose answers are in memory."""
+
+    header: Mapping[str, Any]
+    held: Mapping[Key, Answer]
+    seats: Mapping[Key, _Seat]
+
+    @classmethod
+    def of(cls, arm: GradedRun) -> _Held:
+        seats = {
+            key: _Seat(0, answer.completion.prompt_hash, answer.value, answer.score)
+            for key, answer in arm.answers.items()
+        }
+        return cls(arm.run.folder.read_header() or {}, arm.answers, seats)
+
+    def answers(self, keys: Sequence[Key]) -> Iterator[tuple[Completion, Score]]:
+        return ((self.held[key].completion, self.held[key].score) for key in keys)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +128,12 @@ class Unexplored(Exception):
 
 
 def explore(
-    runs: Sequence[RunFolder], comparison: Comparison, what: What, seal: Seal | None = None
+    runs: Sequence[RunFolder],
+    comparison: Comparison,
+    what: What,
+    *,
+    sample: int | None = None,
+    seal: Seal | None = None,
 ) -> Exploration:
     """Prepare the pairs that a page may embed.
 
@@ -106,14 +142,50 @@ def explore(
         comparison: What was made of them.
         what: `most`: flips, then answers that are missing or broken, then the rest by chance;
             `all`: the same; `flips`: nothing but flips.
+        sample: How many pairs of all candidates are enough, when there are not more flips;
+            `None` for all pairs.
         seal: Takes the texts out, where the runs hold more than the page may show.
 
     Raises:
         Unexplored: When the runs say something else than the comparison.
         EvalKitError: When they cannot be read, or a taskset has changed.
     """
-    baseline, *candidates = (_Arm.read(run) for run in runs)
-    plan = recorded_plan(baseline.header, baseline.run.path, allow_code=True)
+    arms = [_Read.read(run) for run in runs]
+    plan = recorded_plan(arms[0].header, runs[0].path, allow_code=True)
+    redaction = _redaction(comparison, plan, seal)
+    return _explored(arms, plan, comparison, what, sample, seal, redaction)
+
+
+def explore_held(
+    arms: Sequence[GradedRun], plan: Plan, comparison: Comparison
+) -> Exploration | None:
+    """Prepare what `explore` prepares by default, from what was compared just now.
+
+    The texts of these pairs stay in memory with it. `None` where texts are redacted: which of
+    them may be shown is for `explore` to say.
+
+    Args:
+        arms: The baseline, then each candidate.
+        plan: What was asked of all of them.
+        comparison: What was made of them.
+    """
+    if comparison.redacted:
+        return None
+    held = [_Held.of(arm) for arm in arms]
+    found = _explored(held, plan, comparison, "most", SAMPLE, None, None)
+    return replace(found, rows=tuple(found.rows))
+
+
+def _explored(
+    arms: Sequence[_Arm],
+    plan: Plan,
+    comparison: Comparison,
+    what: What,
+    sample: int | None,
+    seal: Seal | None,
+    redaction: Redaction | None,
+) -> Exploration:
+    baseline, *candidates = arms
     samples = plan.samples()
     entries: list[_Entry] = []
     totals: list[Mapping[str, int]] = []
@@ -132,10 +204,10 @@ def explore(
         candidates,
         samples,
         judged=_judged(comparison),
-        redaction=_redaction(comparison, plan, seal),
+        redaction=redaction,
         seal=seal,
     )
-    ordered = _ordered(entries, what, plan.seed)
+    ordered = _ordered(entries, what, plan.seed, sample)
     return Exploration(
         names=(comparison.baseline.endpoint, *(r.endpoint for r in comparison.results)),
         requests=tuple(_requests(arm, plan) for arm in (baseline, *candidates)),
@@ -155,11 +227,17 @@ def _entries(
     for key in sorted(baseline.seats.keys() & arm.seats.keys()):
         one, other = baseline.seats[key], arm.seats[key]
         if one.prompt_hash == other.prompt_hash and key[:2] in samples:
-            troubled = one.troubled or other.troubled
+            troubled = _troubled(one.score) or _troubled(other.score)
             yield _Entry(place, key, moved(one.value, other.value), troubled)
 
 
-def _ordered(entries: Sequence[_Entry], what: What, seed: int) -> list[_Entry]:
+def _troubled(score: Score) -> bool:
+    return score.status is not ScoreStatus.SCORED or not _BROKEN.isdisjoint(score.flags)
+
+
+def _ordered(
+    entries: Sequence[_Entry], what: What, seed: int, sample: int | None
+) -> list[_Entry]:
     """Put the most important first, in each group by chance: wherever one stops is a sample."""
     groups: defaultdict[int, list[_Entry]] = defaultdict(list)
     for entry in entries:
@@ -171,7 +249,9 @@ def _ordered(entries: Sequence[_Entry], what: What, seed: int) -> list[_Entry]:
     rng = random.Random(seed)
     for rank in sorted(groups):
         rng.shuffle(groups[rank])
-    return [entry for rank in sorted(groups) for entry in groups[rank]]
+    flips = len(groups[0]) + len(groups[1])
+    ordered = [entry for rank in sorted(groups) for entry in groups[rank]]
+    return ordered if sample is None else ordered[: max(sample, flips)]
 
 
 def _redaction(comparison: Comparison, plan: Plan, seal: Seal | None) -> Redaction | None:

@@ -12,6 +12,7 @@ from evalkit.collect.writer import write_atomic
 from evalkit.errors import StoreError
 from evalkit.performance import Performance
 from evalkit.report.capacity_store import CAPACITY_FILE, dump_capacity, load_capacity
+from evalkit.report.explorer import Exploration
 from evalkit.report.explorer_block import explorer_block
 from evalkit.report.html import page_parts
 from evalkit.report.junit import Undecided, render_junit
@@ -60,11 +61,23 @@ def write_comparison(folder: Path, comparison: Comparison) -> Path:
 
 
 def render_page(
-    folder: Path, comparison: Comparison, lang: str, embedding: Embedding | None = None
+    folder: Path,
+    comparison: Comparison,
+    lang: str,
+    embedding: Embedding | None = None,
+    pairs: Exploration | None = None,
 ) -> tuple[View, list[bytes]]:
-    """Return the view-model and the page with its explorer, in UTF-8 and in pieces."""
+    """Return the view-model and the page with its explorer, in UTF-8 and in pieces.
+
+    Args:
+        folder: Of the comparison.
+        comparison: What it says.
+        lang: Of all texts.
+        embedding: Which pairs the page holds.
+        pairs: Of a comparison that has just been made; see `embedded_pairs`.
+    """
     words = Words(lang)
-    embedded = embedded_pairs(folder, comparison, words, embedding or Embedding())
+    embedded = embedded_pairs(folder, comparison, words, embedding or Embedding(), pairs)
     view = replace(view_of(folder, comparison, lang), explorer=explorer_block(words, embedded))
     return view, list(page_parts(view, embedded))
 
@@ -76,8 +89,17 @@ def write_reports(
     lang: str,
     also: Destinations,
     embedding: Embedding | None = None,
+    pairs: Exploration | None = None,
 ) -> tuple[View, dict[str, Any]]:
     """Render every form into the folder, and copies where they are wanted.
+
+    Args:
+        folder: Of the comparison.
+        comparison: What it says.
+        lang: Of all texts.
+        also: Further places.
+        embedding: Which pairs the page holds.
+        pairs: Of a comparison that has just been made; see `embedded_pairs`.
 
     Returns:
         The view-model, and the path of each file by its form.
@@ -85,7 +107,7 @@ def write_reports(
     Raises:
         StoreError: When one cannot be written.
     """
-    view, page = render_page(folder, comparison, lang, embedding)
+    view, page = render_page(folder, comparison, lang, embedding, pairs)
     junit = render_junit(view, inconclusive=also.inconclusive)
     forms = {
         "html": (folder / HTML, also.html, page),

@@ -70,7 +70,14 @@ def compare_once(folder: Path, good: str, bad: str) -> None:
         listener=api.Listener(on_event=on_event),
     )
     also = Destinations(None, None, None)
-    show_comparison(compared.content, compared.folder, lang="en", also=also, as_json=False)
+    show_comparison(
+        compared.content,
+        compared.folder,
+        lang="en",
+        also=also,
+        as_json=False,
+        pairs=compared.pairs,
+    )
     cpu, wall = noted[-1]
     spent = {"cpu": _cpu() - cpu, "wall": time.perf_counter() - wall}
     (folder / "tail.json").write_text(json.dumps(spent), "utf-8")
