@@ -161,6 +161,7 @@ def compare(
                 omitted=omitted,
                 repeat_share=config.aa if arm.name == arms[0].name else 0.0,
                 inspect=partial(inspect, arm.name) if arm.launched else None,
+                hold=True,
             )
             refuse_interrupted(collected)
             runs.append(collected)

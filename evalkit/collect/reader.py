@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from io import BytesIO
 from pathlib import Path
@@ -46,22 +46,7 @@ class JournalReader:
 
     def located(self, asked: set[str] | None = None) -> Iterator[tuple[int, Completion]]:
         """Yield what `completions` does, each with the place at which `at` finds it again."""
-        answered: set[str] = set()
-        failed: dict[str, int] = {}
-        for start, record in self._lines():
-            fingerprint = record.fingerprint
-            wanted = fingerprint not in answered if asked is None else fingerprint in asked
-            if not wanted:
-                continue
-            if record.error is not None:
-                failed[fingerprint] = start
-                continue
-            # The first answer stays: whatever was scored from it stays true.
-            answered.add(fingerprint) if asked is None else asked.remove(fingerprint)
-            failed.pop(fingerprint, None)
-            yield start, record
-        starts = sorted(failed.values())
-        yield from zip(starts, self.at(starts), strict=True)
+        return first_answers(self._lines(), asked, self.at)
 
     def _lines(self) -> Iterator[tuple[int, Completion]]:
         """Yield where each whole line starts, and what it says."""
@@ -106,6 +91,36 @@ class JournalReader:
 
     def _unreadable(self, error: OSError) -> StoreError:
         return StoreError(f"{self._path}: {reason_of(error)}.")
+
+
+def first_answers(
+    records: Iterable[tuple[int, Completion]],
+    asked: set[str] | None,
+    at: Callable[[Iterable[int]], Iterable[Completion]],
+) -> Iterator[tuple[int, Completion]]:
+    """Yield one record for each request, with its place: its answer, or else its last failure.
+
+    Args:
+        records: With their places, in the order of writing.
+        asked: As for `JournalReader.completions`.
+        at: Finds the records at some places again.
+    """
+    answered: set[str] = set()
+    failed: dict[str, int] = {}
+    for start, record in records:
+        fingerprint = record.fingerprint
+        wanted = fingerprint not in answered if asked is None else fingerprint in asked
+        if not wanted:
+            continue
+        if record.error is not None:
+            failed[fingerprint] = start
+            continue
+        # The first answer stays: whatever was scored from it stays true.
+        answered.add(fingerprint) if asked is None else asked.remove(fingerprint)
+        failed.pop(fingerprint, None)
+        yield start, record
+    starts = sorted(failed.values())
+    yield from zip(starts, at(starts), strict=True)
 
 
 def _after_good_lines(count: int) -> str:

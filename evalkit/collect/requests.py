@@ -137,6 +137,14 @@ class Requests(Sequence[Request]):
             block, index = self._place(position)
             yield block.fingerprint(index, self._fingerprint)
 
+    def first_prompts(self) -> Iterator[tuple[tuple[str, str], str]]:
+        """Yield taskset, id and prompt hash of each of the first epoch, in order."""
+        for position in self._order:
+            block, index = self._place(position)
+            if block.epoch == 0:
+                sample = block.samples[index]
+                yield (sample.taskset, sample.id), block.prompt(index)
+
     def _place(self, position: int) -> tuple[_Block, int]:
         number = bisect_right(self._starts, position) - 1
         return self._blocks[number], position - self._starts[number]
@@ -160,6 +168,13 @@ def fingerprints_of(requests: Sequence[Request]) -> Iterator[str]:
     if isinstance(requests, Requests):
         return requests.fingerprints()
     return (request.fingerprint for request in requests)
+
+
+def first_prompts(requests: Sequence[Request]) -> dict[tuple[str, str], str]:
+    """Return the prompt hash of each sample's first epoch, by taskset and id."""
+    if isinstance(requests, Requests):
+        return dict(requests.first_prompts())
+    return {(r.taskset, r.sample_id): r.prompt_hash for r in requests if r.epoch == 0}
 
 
 def without(requests: Sequence[Request], answered: Collection[str]) -> Sequence[Request]:

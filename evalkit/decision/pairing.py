@@ -52,6 +52,11 @@ class Answer:
         put(self, "outcome", None if missing else score.outcome or _NOTHING_SAID)
 
     @property
+    def prompt_hash(self) -> str:
+        """What was asked."""
+        return self.completion.prompt_hash
+
+    @property
     def said(self) -> str | None:
         """The text, or its hash where the texts of both arms are redacted."""
         redacted = self.completion.redacted

@@ -40,7 +40,7 @@ from evalkit.stages.opening import opened
 from evalkit.stages.plan import Plan
 from evalkit.stages.probing import OnStage, Watch, probe_options
 from evalkit.stages.redacting import keeper, scorers_of
-from evalkit.types import Completion, Identity, Request
+from evalkit.types import REPEAT_EPOCH, Completion, Identity, Request
 
 OnEvent = Callable[[str, Event], None]
 OnPreflight = Callable[[ProbeRecord], None]
@@ -62,7 +62,7 @@ class CollectedRun:
         omitted: Sampling fields that were not sent.
         changed: How the endpoint became another one in the middle of the run.
         repeats: What it was asked a second time, to measure its noise floor.
-        live: Scores that were made meanwhile.
+        live: Scores that were made meanwhile, and perhaps the answers too.
     """
 
     arm: str
@@ -88,6 +88,9 @@ class CollectedRun:
         Args:
             repeats: Also those of what was asked a second time (epoch `REPEAT_EPOCH`).
         """
+        held = None if self.live is None else self.live.completions()
+        if held is not None:
+            return held if repeats else (c for c in held if c.epoch != REPEAT_EPOCH)
         wanted = set(fingerprints_of(self.requests))
         if repeats:
             wanted.update(fingerprints_of(self.repeats))
@@ -115,6 +118,7 @@ async def collect_arm(
     omitted: Sequence[str] = (),
     inspect: OnPreflight | None = None,
     repeat_share: float = 0.0,
+    hold: bool = False,
 ) -> CollectedRun:
     """Ask one endpoint everything that its folder has no answer to.
 
@@ -135,6 +139,7 @@ async def collect_arm(
         inspect: Given what the preflight saw, where it is done here, before anything else is
             asked; it may raise.
         repeat_share: Share of the prompts that is asked a second time.
+        hold: Whether to hold all answers in memory, for who needs them there anyway.
 
     Raises:
         IdentityChanged: When the endpoint becomes another one meanwhile.
@@ -190,7 +195,9 @@ async def collect_arm(
             repeats = _repeats(plan, identity, repeat_share, redaction)
             asked = endpoint if redaction is None else quiet(endpoint)
             watch = Watch(asked, identity, record, config)
-            live = None if redaction is not None else LiveScores(plan.tasksets, plan.samples())
+            live = (
+                LiveScores(plan.tasksets, plan.samples(), hold=hold) if redaction is None else None
+            )
             try:
                 summary = await collect(
                     watch.endpoint,

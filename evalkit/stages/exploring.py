@@ -12,7 +12,7 @@ import random
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, Protocol
+from typing import Any, Final, NamedTuple, Protocol
 
 from evalkit.collect.header import identity_of
 from evalkit.collect.journal import RunFolder
@@ -25,7 +25,7 @@ from evalkit.report.explorer import CHUNK, ArmRequests, ArmTime, Exploration, Ex
 from evalkit.results import Comparison
 from evalkit.scoring.store import read_scores
 from evalkit.stages.comparing import GradedRun
-from evalkit.stages.embedding import SAMPLE, Seal, What
+from evalkit.stages.embedding import Embedding, Seal, What
 from evalkit.stages.plan import Plan, recorded_plan
 from evalkit.types import (
     REPEAT_EPOCH,
@@ -57,7 +57,7 @@ class _Arm(Protocol):
         """Of its run."""
 
     @property
-    def seats(self) -> Mapping[Key, _Seat]:
+    def seats(self) -> Mapping[Key, _Seat | Answer]:
         """Every answer but for its text."""
 
     def answers(self, keys: Sequence[Key]) -> Iterator[tuple[Completion, Score]]:
@@ -94,23 +94,13 @@ class _Held:
     """One arm whose answers are in memory."""
 
     header: Mapping[str, Any]
-    held: Mapping[Key, Answer]
-    seats: Mapping[Key, _Seat]
-
-    @classmethod
-    def of(cls, arm: GradedRun) -> _Held:
-        seats = {
-            key: _Seat(0, answer.completion.prompt_hash, answer.value, answer.score)
-            for key, answer in arm.answers.items()
-        }
-        return cls(arm.run.folder.read_header() or {}, arm.answers, seats)
+    seats: Mapping[Key, Answer]
 
     def answers(self, keys: Sequence[Key]) -> Iterator[tuple[Completion, Score]]:
-        return ((self.held[key].completion, self.held[key].score) for key in keys)
+        return ((one.completion, one.score) for one in map(self.seats.__getitem__, keys))
 
 
-@dataclass(frozen=True, slots=True)
-class _Entry:
+class _Entry(NamedTuple):
     """A pair that may be shown."""
 
     candidate: int
@@ -171,8 +161,9 @@ def explore_held(
     """
     if comparison.redacted:
         return None
-    held = [_Held.of(arm) for arm in arms]
-    found = _explored(held, plan, comparison, "most", SAMPLE, None, None)
+    held = [_Held(arm.run.folder.read_header() or {}, arm.answers) for arm in arms]
+    wanted = Embedding()
+    found = _explored(held, plan, comparison, wanted.what, wanted.sample, None, None)
     return replace(found, rows=tuple(found.rows))
 
 
@@ -235,9 +226,7 @@ def _troubled(score: Score) -> bool:
     return score.status is not ScoreStatus.SCORED or not _BROKEN.isdisjoint(score.flags)
 
 
-def _ordered(
-    entries: Sequence[_Entry], what: What, seed: int, sample: int | None
-) -> list[_Entry]:
+def _ordered(entries: Sequence[_Entry], what: What, seed: int, sample: int | None) -> list[_Entry]:
     """Put the most important first, in each group by chance: wherever one stops is a sample."""
     groups: defaultdict[int, list[_Entry]] = defaultdict(list)
     for entry in entries:

@@ -152,6 +152,8 @@ def _scored(
 ) -> Iterator[tuple[Completion, Score]]:
     if run.redaction is not None:
         return ((c, _kept_score(run, c, scorers)) for c in run.stream(repeats=True))
+    if run.live is not None:
+        run.live.end()
     total = len(run.requests) + len(run.repeats)
     return score_all(
         plan.samples(),

@@ -13,6 +13,7 @@ from typing import Any, Self
 
 from evalkit import __version__
 from evalkit.collect.header import run_id_of
+from evalkit.collect.requests import first_prompts
 from evalkit.decision.looks import Asked, PastLook
 from evalkit.fingerprint import digest, identity_key
 from evalkit.policy import Policy
@@ -38,7 +39,7 @@ def subjects_of(runs: Sequence[CollectedRun], plan: Plan) -> dict[str, Subject]:
     """Return what a comparison looks at, by candidate; the baseline's run comes first."""
     baseline, *candidates = runs
     drawing = plan.drawing()
-    hashes = {(r.taskset, r.sample_id): r.prompt_hash for r in baseline.requests if r.epoch == 0}
+    hashes = first_prompts(baseline.requests)
     order, first = {}, {}
     for taskset in plan.tasksets:
         keys = [(taskset.name, sample.id) for sample in taskset.samples]

@@ -2,7 +2,8 @@
 
 Only what rules score at once, and only answers of some length: the rest is scored at the end,
 as all of it is without this. The journal stays what scores are made from; these are the same
-ones, made before it is read, and forgotten with the process.
+ones, made before it is read, and forgotten with the process. Who needs every answer in memory
+in the end, as a comparison does, has them held here: the journal is not read again for them.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from typing import Any, Final
 
 import orjson
 
-from evalkit.collect.events import Completed, Event, Finished
-from evalkit.collect.records import decode_score
+from evalkit.collect.events import Completed, Event, Failed, Finished, Planned
+from evalkit.collect.reader import first_answers
+from evalkit.collect.records import decode, decode_score, encode
 from evalkit.types import Completion, Sample, Score, Taskset
 
 OnEvent = Callable[[str, Event], None]
@@ -29,21 +31,35 @@ _WAITING = 512
 _CHUNK = 256
 _MOST_BYTES = 64 << 20
 # Of those that wait, one in so many is scored in a turn of the event loop, as long as it takes
-# no longer than this. A taskset whose answers take longer one by one is left to the end.
-_SHARE, _TURN_SECONDS = 4, 0.002
+# no longer than this; longer, when many wait: then answers come as fast as this program takes
+# them. A taskset whose answers take longer one by one is left to the end.
+_SHARE, _TURN_SECONDS, _LONGEST_TURN, _MANY = 4, 0.002, 0.01, 128
 _SLOW_SECONDS, _SLOW_TIMES, _SLOW_SHARE = 0.005, 5, 0.05
 
 
 class LiveScores:
-    """The scores of one run, as far as they were made while it went on."""
+    """The scores of one run, as far as they were made while it went on.
 
-    def __init__(self, tasksets: tuple[Taskset, ...], samples: Mapping[tuple[str, str], Sample]):
+    Args:
+        tasksets: What is asked.
+        samples: By taskset name and sample id.
+        hold: Whether to hold the answers too.
+    """
+
+    def __init__(
+        self,
+        tasksets: tuple[Taskset, ...],
+        samples: Mapping[tuple[str, str], Sample],
+        *,
+        hold: bool = False,
+    ):
         self._samples = samples
+        self._held: list[Completion] | None = [] if hold else None
         self._scorers = {t.name: t.scorer for t in tasksets if t.scorer in _QUICK}
         self._judge: Callable[[Completion], Score] | None = None
         self._waiting: deque[Completion] = deque()
         self._scores: list[Score] = []
-        self._packed: list[bytes] = []
+        self._packed: list[bytes | list[Score]] = []
         self._bytes = 0
         self._scored: Counter[str] = Counter()
         self._slow: Counter[str] = Counter()
@@ -64,6 +80,20 @@ class LiveScores:
 
         self._judge = score
 
+    def hear(self, event: Event) -> None:
+        """Hold and score what comes."""
+        if isinstance(event, Completed):
+            self._hold(event.completion)
+            self.take(event.completion)
+        elif isinstance(event, Failed):
+            self._hold(event.completion)
+        elif isinstance(event, Finished) and self._held is None:
+            # Where answers are held, scoring goes on while the next endpoint is asked.
+            self.end()
+        elif isinstance(event, Planned) and event.reused:
+            # What was answered before is in the journal alone.
+            self._held = None
+
     def take(self, completion: Completion) -> None:
         """Score an answer soon, on the event loop; or not at all, when there is no time.
 
@@ -81,7 +111,7 @@ class LiveScores:
             asyncio.get_running_loop().call_soon(self._step)
 
     def end(self) -> None:
-        """Leave what still waits to the end."""
+        """Leave what still waits to who reads the scores."""
         self._waiting.clear()
         self._pack()
         self._samples = {}
@@ -89,8 +119,23 @@ class LiveScores:
     def scores(self) -> Iterator[Score]:
         """Yield the scores in the order of the answers."""
         for packed in self._packed:
+            if isinstance(packed, list):
+                yield from packed
+                continue
             for data in orjson.loads(zlib.decompress(packed)):
                 yield decode_score(data)
+
+    def completions(self) -> Iterator[Completion] | None:
+        """Yield one record for each request, as the journal would; `None` if they are not held."""
+        held = self._held
+        if held is None:
+            return None
+        found = first_answers(enumerate(held), None, lambda places: (held[n] for n in places))
+        return (completion for _, completion in found)
+
+    def _hold(self, completion: Completion) -> None:
+        if self._held is not None:
+            self._held.append(_as_written(completion))
 
     def _fit(self, completion: Completion) -> bool:
         text, taskset = completion.text or "", completion.taskset
@@ -98,7 +143,9 @@ class LiveScores:
             return False
         # A formula is compared in a process of its own, which may take its time.
         sample = self._samples[taskset, completion.sample_id]
-        if len(self._waiting) >= _WAITING or "expression" in sample.target:
+        if "expression" in sample.target:
+            return False
+        if self._held is None and len(self._waiting) >= _WAITING:
             return False
         fits = len(text) <= _LONGEST_TEXT and self._bytes < _MOST_BYTES
         return fits and _is_unicode(text)
@@ -117,6 +164,7 @@ class LiveScores:
         if not self._waiting or self._judge is None:
             self._running = False
             return
+        longest = min(_LONGEST_TURN, _TURN_SECONDS * (1 + len(self._waiting) // _MANY))
         begun = clock = time.perf_counter()
         for _ in range(1 + len(self._waiting) // _SHARE):
             completion = self._waiting.popleft()
@@ -125,17 +173,36 @@ class LiveScores:
             self._scored[completion.taskset] += 1
             self._slow[completion.taskset] += now - clock > _SLOW_SECONDS
             clock = now
-            if now - begun > _TURN_SECONDS:
+            if now - begun > longest:
                 break
         if len(self._scores) >= _CHUNK:
             self._pack()
         asyncio.get_running_loop().call_soon(self._step)
 
     def _pack(self) -> None:
-        self._packed.append(zlib.compress(orjson.dumps(self._scores), 1))
-        self._bytes += len(self._packed[-1])
         self.n += len(self._scores)
-        self._scores.clear()
+        if self._held is not None:
+            self._packed.append(self._scores)
+        else:
+            packed = zlib.compress(orjson.dumps(self._scores), 1)
+            self._packed.append(packed)
+            self._bytes += len(packed)
+        self._scores = []
+
+
+def _as_written(completion: Completion) -> Completion:
+    """Return what the journal gives back of a record."""
+    error = completion.error
+    said = (
+        completion.text,
+        completion.reasoning,
+        completion.finish_reason,
+        None if error is None else error.message,
+    )
+    # JSON has no lone surrogate and no infinity; all else comes back as it is.
+    if completion.logprobs is None and all(text is None or _is_unicode(text) for text in said):
+        return completion
+    return decode(encode(completion))
 
 
 def _is_unicode(text: str) -> bool:
@@ -153,10 +220,7 @@ def hearing(tell: Callable[[Event], None], live: LiveScores | None) -> Callable[
 
     def hear(event: Event) -> None:
         tell(event)
-        if isinstance(event, Completed):
-            live.take(event.completion)
-        elif isinstance(event, Finished):
-            live.end()
+        live.hear(event)
 
     return hear
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -17,6 +18,7 @@ from evalkit.report.words import Words
 from evalkit.results import Comparison
 from evalkit.reviews import Review, Side
 from evalkit.scoring.store import SCORES
+from evalkit.stages import embedding
 from evalkit.stages.embedding import Embedding, embedded_pairs
 from evalkit.stages.places import PLACES
 from evalkit.stages.redacting import redact_comparison, sealing
@@ -218,3 +220,57 @@ def test_small_budget_takes_flips_first_then_broken_then_a_draw_of_the_rest(
     assert again == found
     parts = Counter(pair["category"] for pair in pairs(found))
     assert len(parts) == 20
+
+
+@pytest.fixture
+def hundred_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(embedding, "SAMPLE", 100)
+
+
+@pytest.mark.usefixtures("hundred_do")
+def test_by_default_all_flips_and_others_until_there_are_enough(tmp_path: Path) -> None:
+    made = compared(tmp_path, list(long_cases(300)))
+    cells = made.content.results[0].pooled.flips
+    found = whole(embedded(made.folder))
+    assert sum(found.shown[0].values()) == 100
+    assert found.shown[0]["regression"] == cells.lost
+    assert found.shown[0]["improvement"] == cells.gained
+    assert 0 < found.shown[0]["both_right"] < cells.both
+    assert sum(found.totals[0].values()) == 300
+    assert sum(whole(embedded(made.folder, Embedding("all"))).shown[0].values()) == 300
+    # Who names a budget wants it filled.
+    filled = whole(embedded(made.folder, Embedding(budget=10_000_000)))
+    assert sum(filled.shown[0].values()) == 300
+
+
+def test_more_flips_than_are_enough_are_all_there(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(embedding, "SAMPLE", 3)
+    compared(tmp_path, cases())
+    assert whole(embedded(tmp_path / "out")).shown == ({"regression": 12, "improvement": 5},)
+
+
+@pytest.mark.usefixtures("hundred_do")
+@pytest.mark.parametrize("made_of", [cases, lambda: list(long_cases(300))])
+def test_what_a_comparison_has_in_memory_is_what_its_runs_say(
+    tmp_path: Path, made_of: Callable[[], list[Case]]
+) -> None:
+    made = compared(tmp_path, made_of())
+    assert made.pairs is not None
+    told = [
+        embedded_pairs(made.folder, made.content, WORDS, Embedding(), known)
+        for known in (made.pairs, None)
+    ]
+    assert whole(told[0]) == whole(told[1])
+    # Nothing is at hand for what is not the default: the runs are read.
+    (made.folder / "runs" / "int4" / SCORES).unlink()
+    assert embedded_pairs(made.folder, made.content, WORDS, Embedding(), made.pairs) == told[0]
+    for other in (Embedding("all"), Embedding("flips"), Embedding(budget=10_000_000)):
+        found = embedded_pairs(made.folder, made.content, WORDS, other, made.pairs)
+        assert found == "unreadable"
+
+
+def test_redacted_texts_are_not_held(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("EVALKIT_REDACTION_KEY", "k" * 40)
+    assert compared(tmp_path, cases(), redact=True).pairs is None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import math
 from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
@@ -10,13 +11,15 @@ from pathlib import Path
 import pytest
 
 from evalkit import api
+from evalkit.collect.events import Completed, Event, Failed, Planned
+from evalkit.collect.journal import RunFolder
 from evalkit.config import Config
 from evalkit.scoring.base import SCORERS
 from evalkit.stages import live_scoring, scoring_pool
 from evalkit.stages.live_scoring import LiveScores, joined
 from evalkit.stages.rescoring import rescore
 from evalkit.stages.scoring_pool import score_all
-from evalkit.types import Completion, Family, Score, Taskset
+from evalkit.types import Completion, CompletionError, Family, Logprobs, Score, Taskset
 from tests.quiz import script, write_quiz
 from tests.servers.fake import FakeServer
 from tests.stages.test_scoring_pool import COMPLETIONS, SAMPLES
@@ -81,6 +84,60 @@ def test_a_run_is_scored_when_its_last_answer_comes_and_again_to_the_same_bytes(
     assert before.count(b"\n") == 300
     rescore(tmp_path / "run", allow_code=False)
     assert path.read_bytes() == before
+
+
+def test_held_answers_are_those_that_the_journal_gives(tmp_path: Path) -> None:
+    right, *others = (c for c in COMPLETIONS if c.error is None and c.text)
+    late = next(c for c in COMPLETIONS if c.error is not None)
+    numbers = Logprobs(("a",), (math.inf,), ((("a", -0.5), ("b", math.nan)),))
+    records = [
+        right,
+        replace(late, fingerprint=others[0].fingerprint),
+        replace(others[1], text="7 \ud800", finish_reason="\udfff"),
+        replace(others[2], reasoning="\ud800", logprobs=numbers),
+        replace(late, error=CompletionError("ServerError", "\ud800")),
+        others[0],
+        # The same prompt asked twice: the first answer stays.
+        replace(right, text="8", sample_id="s9"),
+        replace(late, fingerprint="also late"),
+    ]
+
+    async def heard(*events: Event) -> LiveScores:
+        live = LiveScores((TASKSET,), SAMPLES, hold=True)
+        for event in events:
+            live.hear(event)
+        return live
+
+    folder = RunFolder.create_or_open(tmp_path)
+    with folder:
+        folder.append(*records)
+    told = [Failed(r, 1, 9) if r.error else Completed(r, 1, 9, 0) for r in records]
+    live = asyncio.run(heard(Planned(9, 0), *told))
+    held = live.completions()
+    assert held is not None
+    assert list(held) == list(folder.completions())
+    # What an earlier session answered is not among them.
+    assert asyncio.run(heard(Planned(9, 1), *told)).completions() is None
+    assert scored_live([right]).completions() is None
+
+
+def test_a_comparison_that_goes_on_decides_on_what_was_answered_before(tmp_path: Path) -> None:
+    write_quiz(tmp_path / "quiz", 120)
+    settings = {"tasks": (str(tmp_path / "quiz"),), "allow_confounded": True, "aa": 0.1}
+    made = []
+    with (
+        FakeServer(script(120, wrong=range(0, 300, 7))) as one,
+        FakeServer(script(120, wrong=range(0, 300, 5))) as other,
+    ):
+        arms = f"{one.url}#fake", f"{other.url}#fake"
+        for limit in (120, 50, 120):
+            config = Config(**settings, limit=None if limit == 120 else limit)
+            out = tmp_path / ("whole" if not made else "twice")
+            made.append(api.compare(*arms, config=config, output=out).content)
+    whole, _, twice = made
+    assert [r.pooled for r in whole.results] == [r.pooled for r in twice.results]
+    assert whole.results[0].noise == twice.results[0].noise
+    assert whole.results[0].samples == twice.results[0].samples
 
 
 def test_what_would_hold_up_requests_is_left_to_the_end(monkeypatch: pytest.MonkeyPatch) -> None:
