@@ -22,6 +22,7 @@ import orjson
 from evalkit.collect.events import Completed, Event, Failed, Finished, Planned
 from evalkit.collect.reader import first_answers
 from evalkit.collect.records import decode, decode_score, encode
+from evalkit.scoring.base import Scorer
 from evalkit.types import Completion, Sample, Score, Taskset
 
 OnEvent = Callable[[str, Event], None]
@@ -116,8 +117,25 @@ class LiveScores:
         self._pack()
         self._samples = {}
 
-    def scores(self) -> Iterator[Score]:
-        """Yield the scores in the order of the answers."""
+    def scores(self, deciding: Mapping[str, Scorer]) -> Iterator[Score]:
+        """Yield the scores in the order of the answers.
+
+        Args:
+            deciding: The scorer of each taskset. Where it is another one than the taskset's
+                own, a judge, what rules said does not count.
+        """
+        valid = self._decided(deciding)
+        return (score for score in self._all() if score.taskset in valid)
+
+    def count(self, deciding: Mapping[str, Scorer]) -> int:
+        """Return how many those are."""
+        return sum(self._scored[name] for name in self._decided(deciding))
+
+    def _decided(self, deciding: Mapping[str, Scorer]) -> set[str]:
+        own = self._scorers
+        return {name for name, one in deciding.items() if own.get(name) == one.name}
+
+    def _all(self) -> Iterator[Score]:
         for packed in self._packed:
             if isinstance(packed, list):
                 yield from packed

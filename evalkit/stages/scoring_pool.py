@@ -60,8 +60,8 @@ def score_all(
             worker dies.
     """
     processes = processes or len(os.sched_getaffinity(0))
-    stream = joined(iter(completions), live.scores() if live is not None else iter(()))
-    left = total - (live.n if live is not None else 0)
+    stream = joined(iter(completions), iter(()) if live is None else live.scores(scorers))
+    left = total - (0 if live is None else live.count(scorers))
     if processes > 1 and all(map(_ours, scorers.values())):
         spent, done = 0.0, 0
         for completion, known in stream:

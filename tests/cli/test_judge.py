@@ -88,6 +88,27 @@ def judged(judge: JudgeServer) -> list[str]:
     return [row["prompt"] for row in judge.log if "VERDICT" in row["prompt"]]
 
 
+def test_where_rules_are_weak_nothing_that_they_said_meanwhile_counts(
+    tmp_path: Path, evalkit: Run
+) -> None:
+    quiz, out = write_set(tmp_path / "trivia", 200), tmp_path / "out"
+    head = HEAD.replace("scorer: judge", "scorer: facts")
+    (quiz / "taskset.yaml").write_text(head + "open_answers: true\n")
+    rows = [json.loads(line) for line in (quiz / "samples.jsonl").read_text().splitlines()]
+    for row in rows:
+        row["target"] = {"kind": "answer", "aliases": row["target"]["reference"]}
+    (quiz / "samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    with (
+        FakeServer(arm({1, 2}, 200)) as a,
+        FakeServer(arm({1, 3, 4}, 200)) as b,
+        FakeServer(server=JudgeServer()) as j,
+    ):
+        words = ("compare", f"{a.url}#fake", f"{b.url}#fake", "-t", quiz, "-o", out)
+        run_once(*words, "--judge", f"{j.url}#fake")
+    for run in (out / "runs").iterdir():
+        assert {score.scorer for score in read_scores(run)} == {"judge"}
+
+
 def test_a_judge_decides_blind_and_once(tmp_path: Path, evalkit: Run) -> None:
     quiz, out = write_set(tmp_path / "trivia"), tmp_path / "out"
     judge = JudgeServer()
