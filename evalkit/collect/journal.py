@@ -16,6 +16,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+from evalkit.collect.awaited import Awaited
 from evalkit.collect.reader import RESTART, JournalReader
 from evalkit.collect.records import encode
 from evalkit.collect.writer import JournalWriter, good_end, reason_of, write_atomic
@@ -116,7 +117,7 @@ class RunFolder:
         """
         return self._reader.records()
 
-    def completions(self, asked: set[str] | None = None) -> Iterator[Completion]:
+    def completions(self, asked: Awaited | None = None) -> Iterator[Completion]:
         """Yield one record for each request: its answer, or else its last failure.
 
         Args:
@@ -127,7 +128,7 @@ class RunFolder:
         """
         return self._reader.completions(asked)
 
-    def located(self, asked: set[str]) -> Iterator[tuple[int, Completion]]:
+    def located(self, asked: Awaited) -> Iterator[tuple[int, Completion]]:
         """Yield what `completions` does, each with the place at which `at` finds it again."""
         return self._reader.located(asked)
 

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+from evalkit.collect.awaited import Awaited
 from evalkit.collect.records import decode
 from evalkit.collect.writer import reason_of
 from evalkit.errors import StoreError
@@ -30,7 +31,7 @@ class JournalReader:
         """
         return (record for _, record in self._lines())
 
-    def completions(self, asked: set[str] | None = None) -> Iterator[Completion]:
+    def completions(self, asked: Awaited | None = None) -> Iterator[Completion]:
         """Yield one record for each request: its answer, or else its last failure.
 
         Answers come in the order of writing, and the failures after them. Memory holds one
@@ -44,7 +45,7 @@ class JournalReader:
         """
         return (record for _, record in self.located(asked))
 
-    def located(self, asked: set[str] | None = None) -> Iterator[tuple[int, Completion]]:
+    def located(self, asked: Awaited | None = None) -> Iterator[tuple[int, Completion]]:
         """Yield what `completions` does, each with the place at which `at` finds it again."""
         return first_answers(self._lines(), asked, self.at)
 
@@ -95,7 +96,7 @@ class JournalReader:
 
 def first_answers(
     records: Iterable[tuple[int, Completion]],
-    asked: set[str] | None,
+    asked: Awaited | None,
     at: Callable[[Iterable[int]], Iterable[Completion]],
 ) -> Iterator[tuple[int, Completion]]:
     """Yield one record for each request, with its place: its answer, or else its last failure.
@@ -109,14 +110,17 @@ def first_answers(
     failed: dict[str, int] = {}
     for start, record in records:
         fingerprint = record.fingerprint
-        wanted = fingerprint not in answered if asked is None else fingerprint in asked
-        if not wanted:
-            continue
         if record.error is not None:
-            failed[fingerprint] = start
+            if fingerprint not in answered if asked is None else fingerprint in asked:
+                failed[fingerprint] = start
             continue
         # The first answer stays: whatever was scored from it stays true.
-        answered.add(fingerprint) if asked is None else asked.remove(fingerprint)
+        if asked is not None and not asked.tick(fingerprint):
+            continue
+        if asked is None:
+            if fingerprint in answered:
+                continue
+            answered.add(fingerprint)
         failed.pop(fingerprint, None)
         yield start, record
     starts = sorted(failed.values())

@@ -7,9 +7,11 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
+from evalkit.collect.awaited import Awaited
 from evalkit.collect.canary import refuse_change
 from evalkit.collect.events import Event, Limits, RunSummary
 from evalkit.collect.header import (
@@ -91,10 +93,10 @@ class CollectedRun:
         held = None if self.live is None else self.live.completions()
         if held is not None:
             return held if repeats else (c for c in held if c.epoch != REPEAT_EPOCH)
-        wanted = set(fingerprints_of(self.requests))
+        wanted, n = fingerprints_of(self.requests), len(self.requests)
         if repeats:
-            wanted.update(fingerprints_of(self.repeats))
-        return self.folder.completions(wanted)
+            wanted, n = chain(wanted, fingerprints_of(self.repeats)), n + len(self.repeats)
+        return self.folder.completions(Awaited(wanted, n))
 
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""

@@ -14,6 +14,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple, Protocol
 
+from evalkit.collect.awaited import Awaited
 from evalkit.collect.header import identity_of
 from evalkit.collect.journal import RunFolder
 from evalkit.collect.redaction import Redaction, read_secret
@@ -76,7 +77,7 @@ class _Read:
     def read(cls, run: RunFolder) -> _Read:
         scores = {s.fingerprint: s for s in read_scores(run.path) if s.epoch != REPEAT_EPOCH}
         seats: dict[Key, _Seat] = {}
-        for start, completion in run.located(set(scores)):
+        for start, completion in run.located(Awaited(scores, len(scores))):
             score = scores[completion.fingerprint]
             key = (completion.taskset, completion.sample_id, completion.epoch)
             value = Answer(completion, score).value

@@ -18,7 +18,9 @@ from evalkit.stages.judge_folders import deciding_scorers
 from evalkit.stages.plan import Plan
 from evalkit.stages.scoring_pool import score_all
 from evalkit.tasksets.head import RUNS_CODE
-from evalkit.types import REPEAT_EPOCH, Completion, Score
+from evalkit.types import REPEAT_EPOCH, Completion, Sample, Score
+
+Samples = Mapping[tuple[str, str], Sample]
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,7 +78,7 @@ def grade(
         of = repeats if completion.epoch == REPEAT_EPOCH else answers
         of[key] = Answer(completion, score)
 
-    _score(run, plan, allow_code, keep)
+    _score(run, plan, plan.samples(), allow_code, keep)
     return answers, repeats
 
 
@@ -105,7 +107,7 @@ def tally(
     outcomes: defaultdict[str, Counter[str]] = defaultdict(Counter)
     missing: Counter[str] = Counter()
     passes = {t.name: Tries() for t in plan.tasksets if t.family in EXACT and plan.epochs > 1}
-    units = plan.samples()
+    samples = plan.samples()
 
     def keep(completion: Completion, score: Score) -> None:
         if completion.epoch == REPEAT_EPOCH:
@@ -117,9 +119,9 @@ def tally(
             missing[score.reason or "unknown"] += 1
         elif completion.taskset in passes:
             name, id = completion.taskset, completion.sample_id
-            passes[name].add(id, units[name, id].unit, is_right(answer))
+            passes[name].add(id, samples[name, id].unit, is_right(answer))
 
-    _score(run, plan, allow_code, keep, processes)
+    _score(run, plan, samples, allow_code, keep, processes)
     found = {name: one.rates(tries) for name, one in sorted(passes.items())}
     return ScoredRun(run, dict(outcomes), dict(sorted(missing.items())), found)
 
@@ -127,6 +129,7 @@ def tally(
 def _score(
     run: CollectedRun,
     plan: Plan,
+    samples: Samples,
     allow_code: bool,
     keep: Callable[[Completion, Score], None],
     processes: int | None = None,
@@ -140,7 +143,7 @@ def _score(
             )
 
     def scores() -> Iterator[Score]:
-        for completion, score in _scored(run, plan, scorers, processes):
+        for completion, score in _scored(run, samples, scorers, processes):
             keep(completion, score)
             yield score
 
@@ -148,7 +151,7 @@ def _score(
 
 
 def _scored(
-    run: CollectedRun, plan: Plan, scorers: Mapping[str, Scorer], processes: int | None
+    run: CollectedRun, samples: Samples, scorers: Mapping[str, Scorer], processes: int | None
 ) -> Iterator[tuple[Completion, Score]]:
     if run.redaction is not None:
         return ((c, _kept_score(run, c, scorers)) for c in run.stream(repeats=True))
@@ -156,7 +159,7 @@ def _scored(
         run.live.end()
     total = len(run.requests) + len(run.repeats)
     return score_all(
-        plan.samples(),
+        samples,
         run.stream(repeats=True),
         scorers,
         total=total,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 import re
+from array import array
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -111,14 +112,18 @@ def _rows(path: Path, head: Head, lines: Iterable[str], first: int = 1) -> Itera
         rows = table_rows(lines, head, file, delimiter=delimiter, first=first)
     else:
         rows = json_rows(lines, head, file, first)
-    seen: dict[str, int] = {}
+    # In the order of the rows, whose lines stand beside it.
+    seen: dict[str, None] = {}
+    numbers = array("I")
     for number, row in rows:
         if row.id in seen:
+            earlier = numbers[list(seen).index(row.id)]
             raise TasksetError(
-                f"{file} line {number}: id '{row.id}' stands already in line {seen[row.id]}.",
+                f"{file} line {number}: id '{row.id}' stands already in line {earlier}.",
                 hint="Give every sample an id of its own.",
             )
-        seen[row.id] = number
+        seen[row.id] = None
+        numbers.append(number)
         yield row
 
 

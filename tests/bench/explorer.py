@@ -36,7 +36,7 @@ def measure(prompts: int | None) -> Table:
                 seen = look(browser, made.folder / "report.html")
             rows.append(
                 (
-                    "--embed all" if what == "all" else "default, 20 MB",
+                    "--embed all" if what == "all" else "--embed-budget 20MB",
                     f"{built['shown']:,} of {n:,}",
                     f"{built['bytes'] / 1e6:.1f}",
                     f"{built['page']:.2f} (≤ 0.5)",
@@ -65,10 +65,12 @@ def build(folder: Path, what: Literal["most", "all"]) -> dict[str, Any]:
     from evalkit.report.store import load_comparison
     from evalkit.report.view import build_view
     from evalkit.report.words import Words
-    from evalkit.stages.embedding import Embedding, embedded_pairs
+    from evalkit.stages.embedding import BUDGET, Embedding, embedded_pairs
 
     words, comparison = Words("en"), load_comparison(folder)
-    embedded = embedded_pairs(folder, comparison, words, Embedding(what))
+    # By default a page this large holds a sample: the budget that it may fill costs more.
+    embedding = Embedding(what, None if what == "all" else BUDGET)
+    embedded = embedded_pairs(folder, comparison, words, embedding)
     if isinstance(embedded, str):
         raise SystemExit(f"nothing is embedded: {embedded}")
     begun = time.process_time()
