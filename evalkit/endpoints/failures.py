@@ -12,6 +12,7 @@ from typing import Any
 
 import aiohttp
 
+from evalkit.endpoints.urls import mask_url
 from evalkit.endpoints.wire import error_text, parse_json
 from evalkit.errors import (
     AuthError,
@@ -53,9 +54,22 @@ def failure(status: int, body: bytes, headers: Mapping[str, str], where: str) ->
     """
     # The type of the error may say what its message does not, so that all is searched.
     searched = body.decode("utf-8", "replace")
+    location = headers.get("Location")
+    if location and status < HTTPStatus.BAD_REQUEST:
+        return _elsewhere(status, location, where)
     error = _typed(status, str(status), _said(status, body), searched, where)
     error.retry_after = asked_pause(headers) if error.retryable else None
     return error
+
+
+def _elsewhere(status: int, location: str, where: str) -> EndpointError:
+    """Say where a redirection leads; nobody goes there: a key is for the address that was named."""
+    place = mask_url(location) if "://" in location else location.partition("?")[0]
+    return BadRequest(
+        f"{where} sends requests elsewhere ({status}): {error_text(place)}",
+        hint="Name the address where they are answered.",
+        status=status,
+    )
 
 
 def error_in_body(data: Any, where: str) -> EndpointError | None:

@@ -9,7 +9,7 @@ from typing import Any
 
 from evalkit.endpoints.sse import EventParser, ServerEvent
 from evalkit.endpoints.wire import content_of, parse_json, reasoning_of
-from evalkit.errors import CutBody
+from evalkit.errors import CutBody, EndpointError, ProtocolError
 
 _DONE = b"[DONE]"
 _PLAIN = (b"", b"message")
@@ -36,7 +36,7 @@ class ReplyStream:
         self._timings: Mapping[str, Any] | None = None
         self._model: str | None = None
         self._error: Any = None
-        self._hole: CutBody | None = None
+        self._hole: EndpointError | None = None
         self._done = False
         self.fed = False
         self.first_token: float | None = None
@@ -57,6 +57,7 @@ class ReplyStream:
 
         Raises:
             CutBody: When the stream ended early, or a part of it cannot be read.
+            ProtocolError: For a part that holds something else than text.
         """
         for event in self._parser.close():
             self._take(event)
@@ -92,6 +93,8 @@ class ReplyStream:
     def _take_all(self, name: bytes, data: bytes) -> None:
         try:
             self._add(parse_json(data))
+        except ProtocolError as error:
+            self._hole = error
         except CutBody as error:
             # Some servers send no empty line between two events.
             lines = data.split(b"\n")
@@ -142,10 +145,10 @@ class _Choice:
         """Take what a chunk adds; say whether there is text in it."""
         delta = choice.get("delta") or choice.get("message")
         message = delta if isinstance(delta, Mapping) else {}
-        text = choice.get("text")
+        written_as = {"content": choice.get("text")}
         self.content, said = _append(self.content, content_of(message))
         self.reasoning, thought = _append(self.reasoning, reasoning_of(message))
-        self.text, written = _append(self.text, text if isinstance(text, str) else None)
+        self.text, written = _append(self.text, content_of(written_as))
         if isinstance(choice.get("finish_reason"), str):
             self.finish_reason = choice["finish_reason"]
         self.error = self.error or choice.get("error")

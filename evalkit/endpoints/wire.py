@@ -230,11 +230,17 @@ def whole_text(text: str) -> str:
 
 
 def content_of(message: Mapping[str, Any]) -> str | None:
-    """Return the text of a message or of a part of one; `None` for null and for none."""
+    """Return the text of a message or of a part of one; `None` for null and for none.
+
+    Raises:
+        ProtocolError: For what is no text: it would be an answer that nobody gave.
+    """
     content = message.get("content")
-    if isinstance(content, list):
-        return _texts(content, "text")
-    return content if isinstance(content, str) else None
+    if content is None or isinstance(content, str):
+        return content
+    if not isinstance(content, list) or not all(isinstance(one, str | Mapping) for one in content):
+        raise ProtocolError(f"The reply's content is no text: {error_text(content)}")
+    return _texts(content, "text") if content else None
 
 
 def reasoning_of(message: Mapping[str, Any]) -> str | None:
@@ -254,7 +260,7 @@ def reasoning_of(message: Mapping[str, Any]) -> str | None:
 
 
 def _texts(parts: Sequence[Any], key: str) -> str:
-    found = [part.get(key) for part in parts if isinstance(part, Mapping)]
+    found = [part.get(key) if isinstance(part, Mapping) else part for part in parts]
     return "".join(text for text in found if isinstance(text, str))
 
 

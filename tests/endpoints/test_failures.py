@@ -48,6 +48,20 @@ def test_status_to_error(status: int, kind: type[EndpointError]) -> None:
     assert "the reason" in error.message
 
 
+@pytest.mark.parametrize(
+    ("location", "told"),
+    [
+        ("https://user:secret@h.example/v1?key=secret", "https://h.example/v1"),
+        ("/login?key=secret", "/login"),
+    ],
+)
+def test_a_redirection_is_told_with_its_place(location: str, told: str) -> None:
+    error = failure(307, b"", {"Location": location}, "Endpoint 'x'")
+    assert type(error) is BadRequest
+    assert error.message.endswith(f"sends requests elsewhere (307): {told}")
+    assert error.hint
+
+
 # Bodies as the engines send them.
 @pytest.mark.parametrize(
     "body",

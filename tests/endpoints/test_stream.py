@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from evalkit.endpoints.failures import error_in_body
 from evalkit.endpoints.stream import ReplyStream
 from evalkit.endpoints.wire import parse_reply
-from evalkit.errors import CutBody, ServerError
+from evalkit.errors import CutBody, ProtocolError, ServerError
 from evalkit.types import Reply, Timing, Usage
 from tests.servers.faults import chunks, sse
 
@@ -61,6 +61,18 @@ def test_any_cutting_gives_the_reply_that_is_not_streamed(
     cuts = sorted(data.draw(st.lists(st.integers(0, len(stream)), max_size=8)))
     parts = [stream[a:b] for a, b in zip([0, *cuts], [*cuts, len(stream)], strict=True)]
     assert read(parts) == parse_reply(answer, TIMING)
+
+
+@pytest.mark.parametrize("odd", [{"delta": {"content": 42}}, {"text": 42}])
+def test_a_part_that_is_no_text_is_a_hole_in_the_answer(odd: dict[str, Any]) -> None:
+    parts = [
+        delta(content="a"),
+        sse({"choices": [{"index": 0, **odd}]}),
+        delta("stop"),
+        sse("[DONE]"),
+    ]
+    with pytest.raises(ProtocolError, match="no text"):
+        read(parts)
 
 
 def test_a_character_in_two_halves_is_whole_again() -> None:

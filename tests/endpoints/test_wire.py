@@ -10,6 +10,7 @@ from evalkit.endpoints.wire import (
     cut_at_stop,
     error_text,
     parse_json,
+    parse_replies,
     parse_reply,
     whole_text,
 )
@@ -92,6 +93,20 @@ def test_content_in_parts() -> None:
     thinking = {"type": "thinking", "thinking": [{"type": "text", "text": "hm"}]}
     got = reply({"content": [thinking, *parts]})
     assert (got.text, got.reasoning) == ("ab", "hm")
+
+
+@pytest.mark.parametrize("content", [42, True, {"text": "a"}, [1], [None, "a"]])
+def test_content_that_is_no_text_is_no_answer(content: Any) -> None:
+    with pytest.raises(ProtocolError, match="no text"):
+        reply({"content": content})
+    choice = {"text": content, "finish_reason": "stop"}
+    with pytest.raises(ProtocolError, match="no text"):
+        parse_replies({"choices": [choice]}, TIMING, plain=True)
+
+
+def test_parts_may_be_plain_texts_and_no_parts_are_null() -> None:
+    assert reply({"content": ["a", {"type": "text", "text": "b"}]}).text == "ab"
+    assert reply({"content": []}).text is None
 
 
 def test_both_names_of_the_same_reasoning_are_not_doubled() -> None:
