@@ -91,6 +91,8 @@ class Sample:
         length_bucket: `short` (under 500 characters), `medium` (under 4,000) or `long`.
         cluster: Samples that share it are not independent (same passage, same entity).
         metadata: Anything else, for slices and for readers.
+        repeated: Whether an earlier sample of the taskset has the same prompt: it is asked
+            all the same, and its answer is its own.
     """
 
     id: str
@@ -103,6 +105,7 @@ class Sample:
     length_bucket: str = "short"
     cluster: str | None = None
     metadata: Mapping[str, Any] = field(default_factory=dict)
+    repeated: bool = False
 
     @property
     def unit(self) -> str | tuple[Message, ...]:

@@ -52,7 +52,12 @@ class _Block:
     def fingerprint(self, index: int, made: Callable[[str, int], str]) -> str:
         """Return a request's fingerprint, which `made` makes of prompt hash and epoch."""
         found = self._fingerprints.get(index)
-        return found or self._fingerprints.put(index, made(self.prompt(index), self.epoch))
+        if found is not None:
+            return found
+        sample, prompt = self.samples[index], self.prompt(index)
+        # Equal prompts are equal requests, and each is to have an answer of its own.
+        asked = f"{prompt} {sample.id}" if sample.repeated else prompt
+        return self._fingerprints.put(index, made(asked, self.epoch))
 
 
 class _Hashes:

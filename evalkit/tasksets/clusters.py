@@ -11,6 +11,8 @@ from evalkit.types import Message, Sample
 def join_equal_prompts(samples: Sequence[Sample]) -> tuple[Sample, ...]:
     """Give samples with equal messages one cluster, and join the clusters that they connect.
 
+    All but the first of them are marked as repeated.
+
     A taskset without equal prompts is returned as it is.
     """
     first: dict[tuple[Message, ...], Sample] = {}
@@ -42,6 +44,9 @@ def join_equal_prompts(samples: Sequence[Sample]) -> tuple[Sample, ...]:
         if sample.messages in repeated:
             cluster = named.get(sample.messages) or f"prompt of {first[sample.messages].id}"
         cluster = cluster if cluster is None else root(cluster)
-        return sample if cluster == sample.cluster else replace(sample, cluster=cluster)
+        again = first[sample.messages] is not sample
+        if cluster == sample.cluster and not again:
+            return sample
+        return replace(sample, cluster=cluster, repeated=again)
 
     return tuple(map(joined, samples))

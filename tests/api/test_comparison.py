@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import builtins
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -108,3 +109,23 @@ def test_it_compares_where_a_loop_is_running(tmp_path: Path) -> None:
 def test_a_wrong_setting_is_named() -> None:
     with pytest.raises(ConfigError, match=r"'taskss' in the call\. Did you mean tasks"):
         evalkit.compare("q8", "q4", taskss="facts")
+
+
+def test_each_of_two_equal_prompts_counts(tmp_path: Path) -> None:
+    quiz = write_quiz(tmp_path / "quiz", 12)
+    rows = [json.loads(line) for line in (quiz / "samples.jsonl").read_text().splitlines()]
+    rows[3]["input"] = rows[2]["input"]
+    (quiz / "samples.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    settings = {"tasks": (str(quiz),), "allow_confounded": True, "aa": 0.0}
+    with FakeServer(script(12)) as one, FakeServer(script(12, wrong=[1])) as other:
+        arms = f"{one.url}#fake", f"{other.url}#fake"
+        evalkit.compare(*arms, **settings, limit=11, output=tmp_path / "out")
+        found = evalkit.compare(*arms, **settings, output=tmp_path / "out")
+    told = found.content
+    assert told.baseline.n_requests == told.baseline.n_answered == 12
+    # The other target of the second is what the same answer misses.
+    flips = told.results[0].pooled.flips
+    assert (flips.both, flips.lost, flips.neither) == (10, 1, 1)
+    page = found.to_html()
+    assert page == evalkit.load(tmp_path / "out").to_html()
+    assert "All 12 pairs are in this page" in page

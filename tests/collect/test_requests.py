@@ -7,6 +7,7 @@ from dataclasses import replace
 import pytest
 
 from evalkit.collect.requests import Requests, build_repeats, build_requests, repeats_of, without
+from evalkit.tasksets.clusters import join_equal_prompts
 from evalkit.types import REPEAT_EPOCH, Identity, Sampling, Taskset
 from tests.collect.builders import IDENTITY, sampling_for, taskset
 
@@ -32,6 +33,17 @@ def test_every_sample_once_for_each_epoch() -> None:
     keys = {(r.taskset, r.sample_id, r.epoch) for r in asked}
     assert len(keys) == len(asked) == 120
     assert len({r.fingerprint for r in asked}) == 120
+
+
+def test_equal_prompts_have_answers_of_their_own() -> None:
+    one, other, *_ = taskset("a", 4).samples
+    twins = join_equal_prompts([one, replace(other, messages=one.messages)])
+    asked = build_requests([replace(taskset("a", 4), samples=twins)], IDENTITY, sampling_for, 2, 0)
+    assert len({r.fingerprint for r in asked}) == 4
+    assert len({(r.prompt_hash, r.epoch) for r in asked}) == 2
+    # The first is what it is without the other: its answer is found again.
+    alone = build_requests([taskset("a", 1)], IDENTITY, sampling_for, 1, 0)
+    assert alone[0].fingerprint in {r.fingerprint for r in asked if r.sample_id == one.id}
 
 
 def test_the_order_depends_on_the_seed_and_mixes_tasksets() -> None:
