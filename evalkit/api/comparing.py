@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from functools import partial
+from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -119,7 +120,7 @@ def compare(
     if warning is not None:
         listener.on_stage(warning)
 
-    on_event = loading(listener.on_event, *_AT_THE_END)
+    on_event = loading(listener.on_event, _load)
 
     async def ask(stop: asyncio.Event) -> list[CollectedRun]:
         await reach_judge(judge, config, listener.on_stage, stop)
@@ -180,6 +181,15 @@ def compare(
     stands_on = None if release is None or terms is None else (release, terms)
     content, pairs = _decide(runs, plan, config, folder, listener, redaction, stands_on)
     return Comparison(content, folder, pairs)
+
+
+def _load() -> None:
+    """Load what the end of a comparison needs."""
+    for module in _AT_THE_END:
+        import_module(module)
+    from evalkit.report.html import compile_templates
+
+    compile_templates()
 
 
 def _grade(

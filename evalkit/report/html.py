@@ -14,7 +14,7 @@ from functools import cache
 from typing import Final
 
 import orjson
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template
 from markupsafe import Markup
 
 from evalkit.report.explorer import Embedded, element
@@ -104,22 +104,35 @@ def source_hash(source: str) -> str:
     return f"sha256-{base64.b64encode(digest).decode()}"
 
 
+def compile_templates() -> None:
+    """Compile what every page needs; it takes longer than to render a small one."""
+    environment().get_template("page.html.j2")
+    for source in (
+        *(section.TEMPLATE for section in CANDIDATE_SECTIONS),
+        *(section.TEMPLATE for section in PAGE_SECTIONS),
+    ):
+        _compiled(source)
+
+
+@cache
+def _compiled(source: str) -> Template:
+    return environment().from_string(source)
+
+
 def _candidate_sections(view: View, block: CandidateBlock) -> Iterator[Markup]:
-    templates = environment()
     for section in sorted(CANDIDATE_SECTIONS, key=lambda item: item.ORDER):
         if section.applies(view, block):
-            template = templates.from_string(section.TEMPLATE)
             context = {"view": view, "ui": view.ui, "block": block}
-            yield Markup(template.render(context | dict(section.context(view, block))))
+            made = _compiled(section.TEMPLATE).render(context | dict(section.context(view, block)))
+            yield Markup(made)
 
 
 def _page_sections(view: View) -> Iterator[Markup]:
-    templates = environment()
     for section in sorted(PAGE_SECTIONS, key=lambda item: item.ORDER):
         if section.applies(view):
-            template = templates.from_string(section.TEMPLATE)
             context = {"view": view, "ui": view.ui}
-            yield Markup(template.render(context | dict(section.context(view))))
+            made = _compiled(section.TEMPLATE).render(context | dict(section.context(view)))
+            yield Markup(made)
 
 
 @cache

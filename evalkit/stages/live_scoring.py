@@ -9,7 +9,6 @@ in the end, as a comparison does, has them held here: the journal is not read ag
 from __future__ import annotations
 
 import asyncio
-import importlib
 import threading
 import time
 import zlib
@@ -243,16 +242,12 @@ def hearing(tell: Callable[[Event], None], live: LiveScores | None) -> Callable[
     return hear
 
 
-def loading(tell: OnEvent, *modules: str) -> OnEvent:
-    """Return who is told of events, so that modules are imported after the first answer.
+def loading(tell: OnEvent, load: Callable[[], None]) -> OnEvent:
+    """Return who is told of events, so that something is loaded after the first answer.
 
-    Their import takes as long as some comparisons: an endpoint that answers leaves the time.
+    Imports take as long as some comparisons: an endpoint that answers leaves the time.
     """
     begun = False
-
-    def load() -> None:
-        for module in modules:
-            importlib.import_module(module)
 
     def hear(arm: str, event: Event) -> None:
         nonlocal begun
