@@ -55,8 +55,11 @@ class _Block:
         if found is not None:
             return found
         sample, prompt = self.samples[index], self.prompt(index)
-        # Equal prompts are equal requests, and each is to have an answer of its own.
-        asked = f"{prompt} {sample.id}" if sample.repeated else prompt
+        # Equal prompts are equal requests, and each is to have an answer of its own, also
+        # where two tasksets share a prompt.
+        asked = f"{prompt} {sample.taskset}"
+        if sample.repeated:
+            asked = f"{asked} {sample.id}"
         return self._fingerprints.put(index, made(asked, self.epoch))
 
 

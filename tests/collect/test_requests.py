@@ -46,6 +46,20 @@ def test_equal_prompts_have_answers_of_their_own() -> None:
     assert alone[0].fingerprint in {r.fingerprint for r in asked if r.sample_id == one.id}
 
 
+def test_tasksets_that_share_prompts_have_answers_of_their_own() -> None:
+    first = taskset("a", 4)
+    second = [replace(sample, taskset="b") for sample in first.samples]
+    shared = [first, replace(taskset("b", 4), samples=second)]
+    asked = build_requests(shared, IDENTITY, sampling_for, 1, 0)
+    assert len({r.fingerprint for r in asked}) == 8
+    assert len({r.prompt_hash for r in asked}) == 4
+    # Whichever stands first: an answer is never another sample's.
+    turned = build_requests(shared[::-1], IDENTITY, sampling_for, 1, 0)
+    assert {(r.taskset, r.fingerprint) for r in asked} == {
+        (r.taskset, r.fingerprint) for r in turned
+    }
+
+
 def test_the_order_depends_on_the_seed_and_mixes_tasksets() -> None:
     assert build(seed=0) == build(seed=0)
     assert build(seed=0) != build(seed=1)
