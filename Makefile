@@ -89,7 +89,7 @@ format: $(VENV)/.dev
 
 # The JSON Schemas of docs/schemas, from the types; a test fails when they drift.
 schemas: $(VENV)/.dev
-	for name in comparison summary gate performance capacity routing; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
+	for name in comparison summary gate performance capacity routing soak; do $(BIN)/evalkit schema $$name > docs/schemas/$$name.schema.json; done
 
 # The site of docs/, in build/docs/site; a link that leads nowhere ends it.
 docs: $(VENV)/.dev
@@ -122,6 +122,7 @@ $(VENV)-bench/.done:
 # Coverage and error rates of the statistics, seeded; minutes.
 simulate: $(VENV)/.dev
 	$(BIN)/python -m tests.simulate $(ARGS)
+	$(BIN)/python -m tests.simulate_soak
 
 # Scorers against verdicts that others gave: docs/scorer-agreement.md, from public data.
 agreement: $(VENV)/.dev

@@ -34,6 +34,7 @@ from evalkit.cli.run import run
 from evalkit.cli.schema import schema
 from evalkit.cli.score import score
 from evalkit.cli.selftest import selftest
+from evalkit.cli.soak import soak
 from evalkit.cli.stats import stats
 from evalkit.cli.streams import Output, open_missing_streams
 from evalkit.cli.tasks import tasks
@@ -88,6 +89,7 @@ VERBS = (
     probe,
     alerts,
     golive,
+    soak,
     stats,
     selftest,
 )

@@ -9,7 +9,10 @@ import click
 
 from evalkit.cli.options import JSON
 
-_NAMES = ("comparison", "summary", "gate", "performance", "capacity", "routing", "config", "policy")
+_NAMES = (
+    "comparison", "summary", "gate", "performance", "capacity", "routing", "soak",
+    "config", "policy",
+)  # fmt: skip
 
 
 @click.command()
@@ -20,7 +23,8 @@ def schema(name: str, as_json: bool) -> None:
 
     comparison: comparison.json. summary: what `compare --json` and `report --json` print.
     gate: what `gate --json` prints. performance: performance.json, which `probe --json` prints
-    too. capacity: capacity.json. routing: routing.yaml, of `probe --speculation`. config and
+    too. capacity: capacity.json. routing: routing.yaml, of `probe --speculation`. soak: soak.json,
+    which `soak --json` prints too. config and
     policy: the files that evalkit reads.
     """
     del as_json  # a schema is JSON either way

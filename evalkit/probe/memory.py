@@ -35,7 +35,7 @@ class MemoryWatch:
         self._endpoint = endpoint
         self._local = identity.kind == "local"
         self._apart = identity.engine == "vLLM"
-        self._root = None if self._local else _root(endpoint, identity)
+        self._root = None if self._local else server_process(endpoint, identity)
         self._held = resident([os.getpid()])
         self._growth = max(0, self._held - grown_from)
         self._peak = self._gpu = self._told = 0
@@ -87,7 +87,7 @@ class MemoryWatch:
         """Ask nvidia-smi, where there is one, what the server's processes hold."""
         if self._root is not None and (program := shutil.which("nvidia-smi")):
             pids = tree(self._root)
-            self._gpu = max(self._gpu, await _gpu_bytes(program, pids))
+            self._gpu = max(self._gpu, await gpu_held(program, pids))
 
     async def _read_metrics(self) -> None:
         # vLLM's engine is a process of its own, and its page tells only of the one that answers.
@@ -107,7 +107,8 @@ def held_now() -> int:
     return resident([os.getpid()])
 
 
-def _root(endpoint: Endpoint, identity: Identity) -> int | None:
+def server_process(endpoint: Endpoint, identity: Identity) -> int | None:
+    """Return the process of a server on this machine; `None` where it cannot be told."""
     port = endpoint.port if isinstance(endpoint, Listening) else _loopback_port(identity)
     pid = None if port is None else listener(port)
     # A server in this very process cannot be told from evalkit.
@@ -122,7 +123,8 @@ def _loopback_port(identity: Identity) -> int | None:
         return None
 
 
-async def _gpu_bytes(program: str, pids: Sequence[int]) -> int:
+async def gpu_held(program: str, pids: Sequence[int]) -> int:
+    """Return what processes hold on the GPU by nvidia-smi; 0 where it does not say."""
     try:
         process = await asyncio.create_subprocess_exec(
             program, *_QUERY, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.DEVNULL

@@ -29,7 +29,7 @@ def listener(port: int) -> int | None:
         if links & sockets:
             found.append(int(folder.name))
     # Workers inherit the socket of the process that opened it.
-    return min(found, default=None, key=_started)
+    return min(found, default=None, key=started)
 
 
 def tree(root: int) -> tuple[int, ...]:
@@ -85,7 +85,8 @@ def _listening(port: int) -> set[str]:
     return inodes
 
 
-def _started(pid: int) -> int:
+def started(pid: int) -> int:
+    """Return when a process began, in ticks since the machine did; 0 when there is none."""
     return _stat(pid, 19) or 0
 
 

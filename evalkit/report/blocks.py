@@ -36,6 +36,7 @@ from evalkit.report.readings import missing_table, policies_table, policy_rows
 from evalkit.report.remedies import remedy_items
 from evalkit.report.reviews import review_block
 from evalkit.report.slices import slices_of
+from evalkit.report.soak_threat import with_soak
 from evalkit.report.text import columns, one_line
 from evalkit.report.threats import threat_items
 from evalkit.report.trade import unfit
@@ -50,6 +51,7 @@ from evalkit.results import (
     ScopeResult,
     VerdictState,
 )
+from evalkit.stability import Stability
 
 _NEEDED_STATES: Final = (VerdictState.INCONCLUSIVE,)
 # What fits over a column of the forest plot.
@@ -63,6 +65,7 @@ def candidate_block(
     index: int,
     performance: Performance | None = None,
     fits: Fits | None = None,
+    soak: Stability | None = None,
 ) -> CandidateBlock:
     """Return everything that is shown about one candidate.
 
@@ -73,6 +76,7 @@ def candidate_block(
         index: Its place, which makes its key in the page unique.
         performance: How fast the arms were measured to be.
         fits: What a capacity plan says of them.
+        soak: How one of them stood hours of load.
     """
     names = verdicts.names_of(comparison, result)
     info = _arm(comparison, result.endpoint)
@@ -102,7 +106,9 @@ def candidate_block(
             metric_row(words, metric, valid=verdict.state is not VerdictState.INVALID)
             for metric in verdicts.metrics_of(result)
         ),
-        threats=threat_items(words, comparison, result, lack),
+        threats=with_soak(
+            words, threat_items(words, comparison, result, lack), result, comparison, soak
+        ),
         gains=(*(bought.rows if bought is not None else ()), *by_product),
         gains_note=_gains_note(words, bought),
         bought="" if bought is None else bought.sentence,

@@ -1696,4 +1696,129 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.footer": "evalkit {version} · comparison of {date}",
     "ui.golive": "Go-live checklist",
     "ui.golive_missing": "missing",
+    "ui.soak": "Soak test",
+    "ui.soak_findings": "What was found",
+    "ui.soak_remarks": "To be known",
+    "ui.soak_charts": "Over time",
+    "ui.soak_settings": "How it was asked",
+    "soak.state.stable": "STABLE",
+    "soak.state.open": "NOTHING FOUND",
+    "soak.state.unstable": "UNSTABLE",
+    "soak.state.unmeasured": "NOT MEASURED",
+    "soak.sentence.stable": (
+        "{endpoint} stayed what it was through {ran} of load: {n} requests, {failed} failed; no "
+        "leak, no slow-down, no restart, no changed answers were found."
+    ),
+    "soak.sentence.open": (
+        "Nothing was found wrong with {endpoint} in {ran} of load: {n} requests, {failed} failed."
+    ),
+    "soak.sentence.unstable": (
+        "{endpoint} did not stay what it was through {ran} of load ({n} requests): {findings}"
+    ),
+    "soak.sentence.unmeasured": (
+        "Nothing can be said of {endpoint}: only {n} requests were answered in {ran}."
+    ),
+    "soak.open": "Too short to exclude: {names}. Soak longer.",
+    "soak.finding.DOWN": "It went down after {began} and did not come back.",
+    "soak.finding.OUTAGE": "It answered nothing from {began} to {ended}.",
+    "soak.finding.RESTART": "It began anew at {at} ({signs}: {detail}).",
+    "soak.finding.CHANGED": "It says something else of itself since {at}: {detail}.",
+    "soak.finding.LEAK": (
+        "Memory leaks ({name}): {slope} {interval} after the warm-up, {rise} in {span}."
+    ),
+    "soak.finding.SLOWER": (
+        "It slows down ({name}): {slope} {interval} after the warm-up, {rise} in {span}, for "
+        "answers of equal length."
+    ),
+    "soak.finding.FEWER": (
+        "Throughput falls by {slope} {interval} after the warm-up, {rise} in {span}."
+    ),
+    "soak.finding.FAILURES": "{failed} of {n} requests failed: {share} {interval} ({kinds}).",
+    "soak.finding.BURST": (
+        "Failures came in a burst from {began} to {ended}: {failed} of {n} requests ({kinds}; "
+        "{pvalue} against the rate of the rest)."
+    ),
+    "soak.finding.ANSWERS": (
+        "Answers to a fixed prompt ({prompt}, temperature 0) became others at {at} ({pvalue} "
+        "against their own noise): “{before}” → “{after}”."
+    ),
+    "soak.finding.UNMEASURED": "Only {n} requests were answered.",
+    "soak.remark.RESUMED": "It was interrupted at {at} and gone on with; the pause is left out.",
+    "soak.remark.SKIPPED": (
+        "{n} arrivals were left out because all places were taken: it cannot keep up with the "
+        "rate at this concurrency."
+    ),
+    "soak.remark.NO_MEMORY": (
+        "Its memory cannot be read from here: the server is on another machine and shows no "
+        "process_resident_memory_bytes at /metrics. Leaks cannot be found."
+    ),
+    "soak.remark.SHARED_PROCESS": "The engine shares evalkit's process: the memory is of both.",
+    "soak.remark.SHORTER": "It ran for {ran} of {asked}.",
+    "soak.remark.OPEN": "{name}: {slope} {interval}. {ran} do not exclude the limit of {limit}.",
+    "soak.remark.SETTLING": (
+        "{name} still rises, more and more slowly, as caches do: {slope} {interval}. Only a "
+        "longer soak tells whether it comes to rest."
+    ),
+    "soak.remark.UNKNOWN": "{name}: too few measurements for a trend.",
+    "soak.name.memory.processes": "memory of its processes",
+    "soak.name.memory.growth": "evalkit's own memory, engine included",
+    "soak.name.memory.gpu": "memory on the GPU",
+    "soak.name.memory.metrics": "memory by its own metrics",
+    "soak.name.latency": "time to the end",
+    "soak.name.first_token": "time to the first token",
+    "soak.name.throughput": "throughput",
+    "soak.trend.found": "✗ proven and above the limit",
+    "soak.trend.settling": "! rises more and more slowly",
+    "soak.trend.open": "! not excluded yet",
+    "soak.trend.steady": "✓ below the limit",
+    "soak.trend.unknown": "– too few measurements",
+    "soak.sign.process": "another process",
+    "soak.sign.launch": "the server ended",
+    "soak.sign.start_time": "another start time",
+    "soak.sign.counters": "counters fell",
+    "soak.sign.identity": "another identity",
+    "soak.col.what": "Figure",
+    "soak.col.slope": "Growth",
+    "soak.col.limit": "Limit",
+    "soak.col.level": "Level at first",
+    "soak.col.rise": "Rise",
+    "soak.col.counted": "Counted",
+    "soak.col.verdict": "Verdict",
+    "soak.col.prompt": "Prompt",
+    "soak.col.n": "Asked",
+    "soak.col.texts": "Different answers",
+    "soak.col.p": "Changed?",
+    "soak.table.trends": (
+        "Growth after the warm-up [98% CI or wider: all questions share 5% of false alarms]"
+    ),
+    "soak.table.answers": "Fixed prompts at temperature 0, against their own noise",
+    "soak.table.failures": "Requests without an answer, by kind",
+    "soak.col.kind": "Kind",
+    "soak.col.count": "Requests",
+    "soak.counted": "{settled} to {end}",
+    "soak.per_minute": "{size}/min",
+    "soak.per_hour": "{share}/h",
+    "soak.chart.memory": "{name}, the least of each window",
+    "soak.chart.latency": "Time to the end ÷ usual for its tokens",
+    "soak.chart.first_token": "Time to the first token ÷ usual for its tokens",
+    "soak.chart.throughput": "Throughput, tokens a second",
+    "soak.chart.told": "{title}: from {first} to {last} over {ran}. {verdict}.",
+    "soak.chart.warm_up": "warm-up",
+    "soak.chart.restart": "restart",
+    "soak.lead": (
+        "Began {date}; {concurrency} requests in flight at most, prompts of {prompt} and answers "
+        "of {output} tokens, English and Chinese."
+    ),
+    "soak.threat.found": "Soak test of {endpoint}: UNSTABLE. {findings}",
+    "soak.threat.stable": "Soak test of {endpoint}: stable through {ran}.",
+    "soak.threat.open": (
+        "Soak test of {endpoint}: nothing found in {ran}, too short to exclude: {names}."
+    ),
+    "soak.other_build": (
+        "soak.json is left out: it is of {endpoint}, which is no arm of this comparison as it was "
+        "compared here."
+    ),
+    "soak.advice": (
+        "But {endpoint} did not stand its soak test: find out why before it is shipped."
+    ),
 }

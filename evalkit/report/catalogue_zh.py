@@ -1522,4 +1522,107 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "golive.footer": "evalkit {version} · 比较于 {date}",
     "ui.golive": "上线检查单",
     "ui.golive_missing": "缺失",
+    "ui.soak": "长稳测试",
+    "ui.soak_findings": "发现的问题",
+    "ui.soak_remarks": "须知",
+    "ui.soak_charts": "随时间变化",
+    "ui.soak_settings": "测试方式",
+    "soak.state.stable": "稳定",
+    "soak.state.open": "未发现问题",
+    "soak.state.unstable": "不稳定",
+    "soak.state.unmeasured": "未能测量",
+    "soak.sentence.stable": (
+        "{endpoint} 在 {ran} 的负载中保持稳定：{n} 个请求，{failed} 个失败；未发现内存泄漏、变慢、"
+        "重启或回答变化。"
+    ),
+    "soak.sentence.open": ("{endpoint} 在 {ran} 的负载中未发现问题：{n} 个请求，{failed} 个失败。"),
+    "soak.sentence.unstable": "{endpoint} 在 {ran} 的负载中（{n} 个请求）未能保持稳定：{findings}",
+    "soak.sentence.unmeasured": "无法对 {endpoint} 下结论：{ran} 内只有 {n} 个请求得到回答。",
+    "soak.open": "时间太短，尚不能排除：{names}。请延长测试。",
+    "soak.finding.DOWN": "服务在 {began} 之后停止响应，未恢复。",
+    "soak.finding.OUTAGE": "服务从 {began} 到 {ended} 没有任何回答。",
+    "soak.finding.RESTART": "服务在 {at} 重新启动（{signs}：{detail}）。",
+    "soak.finding.CHANGED": "自 {at} 起，服务的自我描述发生变化：{detail}。",
+    "soak.finding.LEAK": "内存泄漏（{name}）：预热后 {slope} {interval}，{span} 内增加 {rise}。",
+    "soak.finding.SLOWER": (
+        "服务变慢（{name}）：预热后 {slope} {interval}，{span} 内增加 {rise}（按相同长度的回答）。"
+    ),
+    "soak.finding.FEWER": "吞吐下降：预热后 {slope} {interval}，{span} 内共 {rise}。",
+    "soak.finding.FAILURES": "{n} 个请求中有 {failed} 个失败：{share} {interval}（{kinds}）。",
+    "soak.finding.BURST": (
+        "{began} 到 {ended} 出现失败突发：{n} 个请求中 {failed} 个失败（{kinds}；"
+        "相对其余时间的失败率 {pvalue}）。"
+    ),
+    "soak.finding.ANSWERS": (
+        "固定提示（{prompt}，温度 0）的回答在 {at} 发生变化（相对其自身噪声 {pvalue}）："
+        "“{before}” → “{after}”。"
+    ),
+    "soak.finding.UNMEASURED": "只有 {n} 个请求得到回答。",
+    "soak.remark.RESUMED": "测试在 {at} 中断后继续；停顿不计入。",
+    "soak.remark.SKIPPED": "因并发已满，{n} 个到达的请求被略去：在此并发下服务跟不上该速率。",
+    "soak.remark.NO_MEMORY": (
+        "无法从此处读取其内存：服务在另一台机器上，且 /metrics 没有 process_resident_memory_bytes。"
+        "无法发现内存泄漏。"
+    ),
+    "soak.remark.SHARED_PROCESS": "引擎与 evalkit 同一进程：内存为两者之和。",
+    "soak.remark.SHORTER": "计划 {asked}，实际运行 {ran}。",
+    "soak.remark.OPEN": "{name}：{slope} {interval}。{ran} 不足以排除上限 {limit}。",
+    "soak.remark.SETTLING": (
+        "{name}仍在增长，但越来越慢，像缓存一样：{slope} {interval}。是否停止增长，需要更长的测试。"
+    ),
+    "soak.remark.UNKNOWN": "{name}：测量太少，无法判断趋势。",
+    "soak.name.memory.processes": "服务进程的内存",
+    "soak.name.memory.growth": "evalkit 进程（内含引擎）的内存",
+    "soak.name.memory.gpu": "GPU 显存",
+    "soak.name.memory.metrics": "服务自报的内存",
+    "soak.name.latency": "端到端时间",
+    "soak.name.first_token": "首个词元时间",
+    "soak.name.throughput": "吞吐",
+    "soak.trend.found": "✗ 已证实且超过上限",
+    "soak.trend.settling": "! 增长越来越慢",
+    "soak.trend.open": "! 尚不能排除",
+    "soak.trend.steady": "✓ 低于上限",
+    "soak.trend.unknown": "– 测量太少",
+    "soak.sign.process": "进程不同",
+    "soak.sign.launch": "服务已结束",
+    "soak.sign.start_time": "启动时间不同",
+    "soak.sign.counters": "计数器回落",
+    "soak.sign.identity": "身份不同",
+    "soak.col.what": "指标",
+    "soak.col.slope": "增长",
+    "soak.col.limit": "上限",
+    "soak.col.level": "起始水平",
+    "soak.col.rise": "增量",
+    "soak.col.counted": "计入时段",
+    "soak.col.verdict": "结论",
+    "soak.col.prompt": "提示",
+    "soak.col.n": "询问次数",
+    "soak.col.texts": "不同回答",
+    "soak.col.p": "是否变化",
+    "soak.table.trends": "预热后的增长 [98% 置信区间或更宽：所有问题共担 5% 的误报]",
+    "soak.table.answers": "温度 0 的固定提示，相对其自身噪声",
+    "soak.table.failures": "未得到回答的请求，按类型",
+    "soak.col.kind": "类型",
+    "soak.col.count": "请求数",
+    "soak.counted": "{settled} 至 {end}",
+    "soak.per_minute": "{size}/分钟",
+    "soak.per_hour": "{share}/小时",
+    "soak.chart.memory": "{name}，每个窗口的最小值",
+    "soak.chart.latency": "端到端时间 ÷ 同样词元数的通常时间",
+    "soak.chart.first_token": "首个词元时间 ÷ 同样词元数的通常时间",
+    "soak.chart.throughput": "吞吐，词元每秒",
+    "soak.chart.told": "{title}：{ran} 内从 {first} 到 {last}。{verdict}。",
+    "soak.chart.warm_up": "预热",
+    "soak.chart.restart": "重启",
+    "soak.lead": (
+        "开始于 {date}；最多 {concurrency} 个并发请求，提示 {prompt} 词元，回答 {output} 词元，"
+        "中英文。"
+    ),
+    "soak.threat.found": "{endpoint} 的长稳测试：不稳定。{findings}",
+    "soak.threat.stable": "{endpoint} 的长稳测试：{ran} 内稳定。",
+    "soak.threat.open": (
+        "{endpoint} 的长稳测试：{ran} 内未发现问题，时间太短，尚不能排除：{names}。"
+    ),
+    "soak.other_build": "未采用 soak.json：它测试的 {endpoint} 不是此处比较的任何一方。",
+    "soak.advice": "但 {endpoint} 未通过长稳测试：发布前请查明原因。",
 }

@@ -30,6 +30,7 @@ from evalkit.report.pieces import State as State
 from evalkit.report.pieces import Table as Table
 from evalkit.report.pieces import ThreatItem as ThreatItem
 from evalkit.report.release_model import ReleaseBlock
+from evalkit.report.soak_model import SoakView
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,8 +245,9 @@ class View:
 
     `created` is for people, `timestamp` is the same moment in ISO 8601 (empty if unknown).
     `redacted` says that no text is shown; empty when texts are. `release` is there when a
-    stored release is the baseline, `performance` when speed was measured beside it. `trade`
-    is what the recommended one of several buys; of a single one `recommendation` says it.
+    stored release is the baseline, `performance` and `soak` when speed and stability were
+    measured beside it. `trade` is what the recommended one of several buys; of a single one
+    `recommendation` says it.
     """
 
     lang: str
@@ -274,5 +276,6 @@ class View:
     redacted: str
     release: ReleaseBlock | None
     performance: PerformanceBlock | None
+    soak: SoakView | None
     ui: Mapping[str, str]
     explorer: ExplorerBlock | None = None

@@ -123,6 +123,17 @@ def seconds(value: float | None) -> str:
     return f"{value:.2f} s" if value < 10 else f"{value:,.0f} s"
 
 
+def elapsed(value: float) -> str:
+    """Write a time since a beginning.
+
+    >>> elapsed(45), elapsed(750), elapsed(28800)
+    ('45 s', '12.5 min', '8.0 h')
+    """
+    if value < 120:
+        return f"{value:.0f} s"
+    return f"{value / 60:.1f} min" if value < 7200 else f"{value / 3600:.1f} h"
+
+
 def rate_per_second(value: float | None) -> str:
     """Write a rate per second."""
     if value is None:

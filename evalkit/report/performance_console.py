@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import io
+from typing import TYPE_CHECKING
 
 from evalkit.performance import Performance
 from evalkit.report.console import terminal
 from evalkit.report.performance import performance_block
 from evalkit.report.pieces import Table
 from evalkit.report.words import Words
+
+if TYPE_CHECKING:
+    from rich.console import Console
 
 # Narrower, a table of many columns is told line by line.
 _LEAST_A_COLUMN = 13
@@ -31,17 +35,24 @@ def render_performance(found: Performance, lang: str, width: int, color: bool) -
     console.print(Text(block.lead))
     for table in block.tables:
         console.print()
-        console.print(Text(table.caption, style="bold"))
-        if len(table.columns) * _LEAST_A_COLUMN > console.width:
-            for line in _lines(table):
-                console.print(Text(line))
-        else:
-            console.print(_rich(table))
+        print_table(console, table)
     if block.remarks:
         console.print()
     for remark in block.remarks:
         console.print(Text(f"! {remark}"))
     return out.getvalue()
+
+
+def print_table(console: Console, table: Table) -> None:
+    """Print a table with its caption; line by line where it has no room."""
+    from rich.text import Text
+
+    console.print(Text(table.caption, style="bold"))
+    if len(table.columns) * _LEAST_A_COLUMN > console.width:
+        for line in _lines(table):
+            console.print(Text(line))
+    else:
+        console.print(_rich(table))
 
 
 def _lines(table: Table) -> list[str]:

@@ -51,7 +51,7 @@ def other_builds(found: Performance | None, comparison: Comparison) -> tuple[str
         if arm is None:
             if info is comparison.baseline:
                 differing.append(info.endpoint)
-        elif not _same(arm.identity, info):
+        elif not same_build(arm.identity, info):
             differing.append(info.endpoint)
     if not any(info.endpoint in measured for info in comparison.candidates):
         differing += [info.endpoint for info in comparison.candidates]
@@ -100,7 +100,8 @@ def _common_points(found: Performance | None, baseline: str, candidate: str) -> 
     return [p for p in found.points if candidate in p.ratios and baseline in p.arms]
 
 
-def _same(identity: Mapping[str, Any], info: ArmInfo) -> bool:
+def same_build(identity: Mapping[str, Any], info: ArmInfo) -> bool:
+    """Whether what was measured is what was compared, as far as both tell."""
     return all(
         identity.get(key) == info.identity.get(key)
         for key in _TELLING

@@ -16,6 +16,7 @@ from evalkit.performance import PERFORMANCE_VERSION, Performance
 from evalkit.report.summary_types import GateBody, SummaryBody
 from evalkit.results import SCHEMA_VERSION, Comparison
 from evalkit.speculation import ROUTING_VERSION, Routing
+from evalkit.stability import STABILITY_VERSION, Stability
 
 DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 _MODE: Final[JsonSchemaMode] = "serialization"
@@ -26,6 +27,7 @@ _TITLES: Final = {
     "capacity": f"evalkit capacity -o, capacity.json, schema version {CAPACITY_VERSION}",
     "routing": f"evalkit probe --speculation, routing.yaml, schema version {ROUTING_VERSION}",
     "performance": f"evalkit probe --json, performance.json, schema version {PERFORMANCE_VERSION}",
+    "soak": f"evalkit soak --json, soak.json, schema version {STABILITY_VERSION}",
 }
 
 
@@ -50,5 +52,6 @@ def _adapter(name: str) -> TypeAdapter[Any]:
         "performance": TypeAdapter(Performance),
         "capacity": TypeAdapter(StoredCapacity),
         "routing": TypeAdapter(Routing),
+        "soak": TypeAdapter(Stability),
     }
     return types[name]

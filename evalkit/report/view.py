@@ -24,10 +24,14 @@ from evalkit.report.performance import performance_block
 from evalkit.report.performance_gains import other_builds
 from evalkit.report.performance_model import PerformanceBlock
 from evalkit.report.release import release_block
+from evalkit.report.soak import soak_view
+from evalkit.report.soak_model import SoakView
+from evalkit.report.soak_threat import of_comparison, soak_warning
 from evalkit.report.text import one_line
 from evalkit.report.trade import unfit
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, Comparison, VerdictState
+from evalkit.stability import Stability
 from evalkit.types import Sampling
 
 _METHODS: Final = (
@@ -62,6 +66,7 @@ def build_view(
     lang: str = "en",
     performance: Performance | None = None,
     capacity: StoredCapacity | None = None,
+    soak: Stability | None = None,
 ) -> View:
     """Return all that a report may show.
 
@@ -70,6 +75,7 @@ def build_view(
         lang: `en` or `zh`.
         performance: The content of `performance.json`, where it lies beside.
         capacity: The content of `capacity.json`, likewise.
+        soak: The content of `soak.json`, the same.
 
     Raises:
         UnknownNameError: For a language without a catalogue.
@@ -78,12 +84,17 @@ def build_view(
     others = other_builds(performance, comparison)
     if others:
         performance = None
+    notes = [words("perf.other_build", endpoint=one_line(name)) for name in others]
+    if soak is not None and not of_comparison(soak, comparison):
+        notes.append(words("soak.other_build", endpoint=one_line(soak.endpoint)))
+        soak = None
+    soaked = None if soak is None else soak_view(words, soak)
     fits = None if capacity is None else fits_of(capacity, comparison)
     blocks = tuple(
-        candidate_block(words, comparison, result, index, performance, fits)
+        candidate_block(words, comparison, result, index, performance, fits, soak)
         for index, result in enumerate(comparison.results)
     )
-    advice = _advice(words, comparison, blocks, fits)
+    advice = _advice(words, comparison, blocks, fits, soaked)
     trade = _trade(comparison, blocks)
     state = verdicts.overall_state(comparison)
     baseline = one_line(comparison.baseline.endpoint)
@@ -120,7 +131,7 @@ def build_view(
         ),
         notes=(
             *(one_line(note, _NOTE_LENGTH) for note in comparison.notes),
-            *(words("perf.other_build", endpoint=one_line(name)) for name in others),
+            *notes,
             *_unclear(words, fits),
         ),
         methods=tuple(
@@ -136,6 +147,7 @@ def build_view(
         redacted=words("redacted") if comparison.redacted else "",
         release=release_block(words, comparison.against),
         performance=_performance(words, comparison, performance, fits),
+        soak=soaked,
         ui=words.ui(),
     )
 
@@ -154,15 +166,20 @@ def _unclear(words: Words, fits: Fits | None) -> Iterator[str]:
 
 
 def _advice(
-    words: Words, comparison: Comparison, blocks: Sequence[CandidateBlock], fits: Fits | None
+    words: Words,
+    comparison: Comparison,
+    blocks: Sequence[CandidateBlock],
+    fits: Fits | None,
+    soaked: SoakView | None,
 ) -> str:
-    """Return what to do, and where that does not fit."""
+    """Return what to do, and where that does not fit or does not last."""
     wanted = comparison.recommendation.endpoint
     advice = verdicts.recommendation(words, comparison)
-    # The sentence of a single candidate says it already.
+    warning = soak_warning(words, soaked, None if wanted is None else one_line(wanted))
+    # The sentence of a single candidate says what does not fit already.
     if wanted is None or (len(blocks) == 1 and wanted != comparison.baseline.endpoint):
-        return advice
-    return _joined(words, advice, unfit(words, fits, wanted))
+        return _joined(words, advice, warning)
+    return _joined(words, advice, unfit(words, fits, wanted), warning)
 
 
 def _trade(comparison: Comparison, blocks: Sequence[CandidateBlock]) -> str:

@@ -23,17 +23,22 @@ from evalkit.report.performance_store import (
     dump_performance,
     load_performance,
 )
+from evalkit.report.soak import soak_view
+from evalkit.report.soak_html import render_soak_page
+from evalkit.report.soak_store import SOAK_FILE, dump_soak, load_soak
 from evalkit.report.speculation_routes import dump_routing
 from evalkit.report.store import dump_comparison
 from evalkit.report.view import build_view
 from evalkit.report.words import Words
 from evalkit.results import Comparison
+from evalkit.stability import Stability
 from evalkit.stages.embedding import Embedding, embedded_pairs
 
 T = TypeVar("T")
 
 COMPARISON, HTML, MARKDOWN, JUNIT = "comparison.json", "report.html", "report.md", "junit.xml"
 ROUTING = "routing.yaml"
+SOAK_PAGE = "soak.html"
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,6 +151,18 @@ def write_routing(folder: Path, found: Performance) -> Path | None:
     return path
 
 
+def write_soak(folder: Path, found: Stability, lang: str) -> tuple[Path, Path]:
+    """Write `soak.json` and `soak.html`.
+
+    Raises:
+        StoreError: When one cannot be written.
+    """
+    path, page = folder / SOAK_FILE, folder / SOAK_PAGE
+    _write(path, [dump_soak(found)])
+    write_text(page, render_soak_page(soak_view(Words(lang), found)))
+    return path, page
+
+
 def write_capacity(folder: Path, found: StoredCapacity) -> Path:
     """Write `capacity.json`.
 
@@ -158,15 +175,16 @@ def write_capacity(folder: Path, found: StoredCapacity) -> Path:
 
 
 def view_of(folder: Path, comparison: Comparison, lang: str) -> View:
-    """Return the view-model of a comparison, with speed and memory as they lie beside it.
+    """Return the view-model of a comparison, with what was measured as it lies beside it.
 
     A file that cannot be read must not keep anybody from the verdict: it is left out, and the
     report says so.
     """
     performance, unread = _beside(load_performance, folder)
     capacity, also_unread = _beside(load_capacity, folder)
-    comparison = replace(comparison, notes=(*comparison.notes, *unread, *also_unread))
-    return build_view(comparison, lang, performance, capacity)
+    soak, unread_soak = _beside(load_soak, folder)
+    notes = (*comparison.notes, *unread, *also_unread, *unread_soak)
+    return build_view(replace(comparison, notes=notes), lang, performance, capacity, soak)
 
 
 def _beside(load: Callable[[Path], T | None], folder: Path) -> tuple[T | None, tuple[str, ...]]:

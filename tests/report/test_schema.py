@@ -22,7 +22,9 @@ from tests.report.hostile import HOSTILE
 FOLDER = Path(__file__).parent.parent.parent / "docs" / "schemas"
 
 
-@pytest.mark.parametrize("name", ["comparison", "summary", "gate", "performance", "capacity"])
+@pytest.mark.parametrize(
+    "name", ["comparison", "summary", "gate", "performance", "capacity", "soak"]
+)
 def test_committed_schemas_are_those_of_the_types(
     name: str, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -124,7 +124,7 @@ class ClockedServer:
         if path != b"/v1/models":
             return b"HTTP/1.1 404 Not Found\r\ncontent-length: 0\r\n\r\n"
         card = {"id": "clocked", "max_model_len": self.pace.context}
-        return _whole(200, {"object": "list", "data": [card]})
+        return whole(200, {"object": "list", "data": [card]})
 
     async def _answer(
         self, writer: asyncio.StreamWriter, asked: dict[str, object], arrived: float
@@ -139,18 +139,18 @@ class ClockedServer:
             pace = self._plan(len(self.streamed) - 1, self.pace)
         if refused := [name for name in self.pace.refuses if name in asked]:
             told = {"message": f"Unrecognized request argument: {refused[0]}"}
-            writer.write(_whole(400, {"error": told}))
+            writer.write(whole(400, {"error": told}))
         elif seen.prompt_tokens > self.pace.holds:
             told = {"message": "This model's maximum context length is exceeded."}
-            writer.write(_whole(400, {"error": {**told, "code": "context_length_exceeded"}}))
+            writer.write(whole(400, {"error": {**told, "code": "context_length_exceeded"}}))
         elif pace.status != 200:
-            writer.write(_whole(pace.status, {"error": {"message": "no"}}))
+            writer.write(whole(pace.status, {"error": {"message": "no"}}))
         elif not asked.get("stream"):
             usage = {"prompt_tokens": seen.prompt_tokens, "completion_tokens": 1}
             message = {"role": "assistant", "content": "yes"}
             choice = {"index": 0, "message": message, "finish_reason": "length"}
             body = {"choices": [choice], "model": "clocked"}
-            writer.write(_whole(200, {**body, "usage": usage} if pace.usage else body))
+            writer.write(whole(200, {**body, "usage": usage} if pace.usage else body))
         elif pace.one_at_a_time:
             async with self._lock:
                 await self._stream(writer, seen, pace)
@@ -172,21 +172,23 @@ class ClockedServer:
         tail = _event({}, "length")
         if pace.usage:
             usage = {"prompt_tokens": seen.prompt_tokens, "completion_tokens": sent}
-            tail += _chunk(b"data: " + orjson.dumps({"choices": [], "usage": usage}) + b"\n\n")
+            tail += chunk(b"data: " + orjson.dumps({"choices": [], "usage": usage}) + b"\n\n")
         seen.done = time.perf_counter()
-        writer.write(tail + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+        writer.write(tail + chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
 
 
 def _event(delta: dict[str, str], finish: str | None = None) -> bytes:
     choice = {"index": 0, "delta": delta, "finish_reason": finish}
-    return _chunk(b"data: " + orjson.dumps({"model": "clocked", "choices": [choice]}) + b"\n\n")
+    return chunk(b"data: " + orjson.dumps({"model": "clocked", "choices": [choice]}) + b"\n\n")
 
 
-def _chunk(data: bytes) -> bytes:
+def chunk(data: bytes) -> bytes:
+    """A chunk of a body."""
     return b"%x\r\n%b\r\n" % (len(data), data)
 
 
-def _whole(status: int, body: object) -> bytes:
+def whole(status: int, body: object) -> bytes:
+    """A response with a JSON body."""
     data = orjson.dumps(body)
     head = b"HTTP/1.1 %d X\r\ncontent-type: application/json\r\ncontent-length: %d\r\n\r\n"
     return head % (status, len(data)) + data

@@ -32,6 +32,7 @@ from evalkit.report.sections import (
     remedies,
     review,
     slices,
+    soak,
     transitions,
 )
 
@@ -93,6 +94,7 @@ CANDIDATE_SECTIONS: Final[tuple[CandidateSection, ...]] = (
 PAGE_SECTIONS: Final[tuple[PageSection, ...]] = (
     release,
     performance,
+    soak,
     explorer,
     methods,
     details,
