@@ -83,6 +83,8 @@ def test_it_is_read_as_it_was_written(found: Stability, tmp_path: Path) -> None:
     again = load_soak(tmp_path)
     assert again is not None
     assert dump_soak(again) == dump_soak(found)
+    write_soak(tmp_path, replace(found, identity={}), "en")
+    assert view_of(tmp_path, comparison("SHIP"), "en").soak is not None
 
 
 @pytest.mark.parametrize("change", ['"state": "stable"', '"schema_version": 99', '"trends": 3'])
