@@ -19,7 +19,7 @@ from evalkit.stages.soaking import judge
 from tests.soak.journals import MB, Course
 
 PAGE = Path(__file__).parent.parent / "docs" / "soak.md"
-RUNS = 40
+RUNS = 20
 HOURS = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0)
 LEAKS = (0.0, 0.5, 1.0, 2.0, 5.0)
 NOISES = (3.0, 30.0)

@@ -34,15 +34,15 @@ _FAR = 3.0
 _EFFICIENCY = math.sqrt(math.pi / 3)
 _MOST_RHO = 0.97
 _FEWEST_FREE = 3.0
-# Warm-up: a tenth at least, and tenths until growth slows down no more; half at most.
+# Warm-up: a tenth at least; half at most.
 _FIRST_CUT, _STEP, _LAST_CUT = 0.1, 0.1, 0.5
-_SLOWS = 0.6
-_NOISE = 2.0
 _LASTS = 0.25
 _SMOOTH = 3
 # Of a rise that levels off: its time constants, as shares of the whole, and what it must explain.
 _TAUS = tuple(0.02 * 1.3**k for k in range(14))
 _EXPLAINS = 1.3
+# More than so many times the noise from point to point: it is no exponential.
+_MISFIT = 3.0
 _NOT_OVER = 0.25
 _FINER = 1.3 ** (np.arange(-8, 9) / 8)
 
@@ -96,10 +96,8 @@ def trend(times: ArrayLike, values: ArrayLike, *, confidence_level: float = 0.95
             None, None, None, _METHOD, int(t.size), confidence_level, warnings=("few_points",)
         )
         return Trend(nothing, float(t[0]) if t.size else 0.0, None, 0.0, False, False)
-    filling = _filling(t, y)
-    y = y - filling.curve
-    first, slowing = _warm_up(t, y)
-    t, y = t[first:], y[first:]
+    first, filling = _warm_up(t, y)
+    t, y = t[first:], y[first:] - filling.curve
     slope = theil_sen(t, y)
     error, free = _slope_error(t, y, slope)
     error *= filling.blur
@@ -108,7 +106,7 @@ def trend(times: ArrayLike, values: ArrayLike, *, confidence_level: float = 0.95
     found = Estimate(slope, slope - half, slope + half, _METHOD, n, confidence_level)
     level = float(np.median(y - slope * (t - t[0])))
     span = float(t[-1] - t[0])
-    return Trend(found, float(t[0]), level, span, _lasts(t, y, slope), slowing or filling.not_over)
+    return Trend(found, float(t[0]), level, span, _lasts(t, y, slope), filling.not_over)
 
 
 def theil_sen(t: Floats, y: Floats) -> float:
@@ -132,6 +130,7 @@ class _Filling:
     curve: Floats
     blur: float = 1.0
     not_over: bool = False
+    fits: bool = True
 
 
 def _filling(t: Floats, y: Floats) -> _Filling:
@@ -153,7 +152,14 @@ def _filling(t: Floats, y: Floats) -> _Filling:
         return nothing
     slopes = np.column_stack((flat, curve, share * curve))
     blur = _slope_width(slopes) / _slope_width(flat)
-    return _Filling(curve, max(blur, 1.0), tau > _NOT_OVER)
+    misfit = math.sqrt(squares / t.size) > _MISFIT * _noise(y)
+    return _Filling(curve, max(blur, 1.0), tau > _NOT_OVER or misfit, not misfit)
+
+
+def _noise(y: Floats) -> float:
+    """Standard deviation from point to point, whatever they follow."""
+    steps = np.diff(y)
+    return _TO_SIGMA * float(np.median(np.abs(steps - np.median(steps)))) / math.sqrt(2)
 
 
 def _squares(design: Floats, y: Floats) -> float:
@@ -165,27 +171,18 @@ def _slope_width(design: Floats) -> float:
     return float(np.linalg.norm(np.linalg.pinv(design)[1]))
 
 
-def _warm_up(t: Floats, y: Floats) -> tuple[int, bool]:
-    """Find the first point that counts, and whether growth slows down even after the last cut."""
-    cuts = np.arange(_FIRST_CUT, _LAST_CUT + _STEP / 2, _STEP)
-    first = 0
-    for cut in cuts:
+def _warm_up(t: Floats, y: Floats) -> tuple[int, _Filling]:
+    """Find the first point that counts, and what still fills from there on.
+
+    A tenth is left out; then tenths, until what is left rises along a line, or along a line
+    and one exponential.
+    """
+    for cut in np.arange(_FIRST_CUT, _LAST_CUT + _STEP / 2, _STEP):
         first = min(int(np.searchsorted(t, t[0] + cut * (t[-1] - t[0]))), t.size // 2)
-        if not _slows(y[first:]):
-            return first, False
-    return first, True
-
-
-def _slows(y: Floats) -> bool:
-    """Whether it rises from the middle third to the last much less than to the middle one."""
-    thirds = np.array_split(y, 3)
-    low, middle, high = (float(np.median(third)) for third in thirds)
-    noise = max(
-        _TO_SIGMA * float(np.median(np.abs(np.diff(y) - np.median(np.diff(y))))) / math.sqrt(2),
-        1e-12 * abs(middle),
-    )
-    before, after = middle - low, high - middle
-    return before > _NOISE * noise and after < _SLOWS * before
+        filling = _filling(t[first:], y[first:])
+        if filling.fits:
+            break
+    return first, filling
 
 
 def _slope_error(t: Floats, y: Floats, slope: float) -> tuple[float, float]:
@@ -218,6 +215,6 @@ def _lasts(t: Floats, y: Floats, slope: float) -> bool:
     smooth = np.median(np.lib.stride_tricks.sliding_window_view(y, _SMOOTH), axis=1)
     held = np.minimum.accumulate(smooth[::-1])[::-1]
     n = held.size
-    marks = [*(held[round(share * n)] for share in (0, 1 / 3, 2 / 3)), np.median(smooth[-n // 8 :])]
+    marks = [*(held[round(share * n)] for share in (0, 1 / 3, 2 / 3)), np.median(held[-n // 8 :])]
     least = _LASTS * slope * (t[-1] - t[0]) / 3
     return slope > 0 and all(b - a >= least for a, b in itertools.pairwise(marks))

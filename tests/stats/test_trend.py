@@ -63,6 +63,9 @@ GROWS: dict[str, Make] = {
     "in noise that lasts": lambda rng: 15 * T + ar(rng, 0.5),
     "under a collector": lambda rng: 40 * T + saw(rng, 0.13, 20) + ar(rng, 0),
     "after a cache": lambda rng: 20 * T + filling(rng, 0.05),
+    "after a pool that fills evenly": lambda rng: (
+        20 * T + 100 * np.minimum(T / 0.2, 1) + ar(rng, 0)
+    ),
 }
 
 
@@ -112,3 +115,19 @@ def test_gaps_are_left_out_and_a_constant_has_no_slope() -> None:
     found = trend(T, values)
     assert (found.slope.value, found.slope.low, found.lasting) == (0.0, 0.0, False)
     assert found.slope.n < N
+
+
+@pytest.mark.parametrize(
+    ("shape", "lasts"),
+    [
+        (10 * T, True),
+        (-np.sin(2 * np.pi * T), False),
+        (np.maximum(T - 0.7, 0), False),
+        (np.minimum(T, 0.6), False),
+        (np.sin(np.pi * T), False),
+    ],
+    ids=["line", "wave", "late", "early", "hill"],
+)
+def test_only_what_is_kept_in_every_third_lasts(shape: Floats, lasts: bool) -> None:
+    found = trend(T, shape + 1e-3 * ar(np.random.default_rng(1), 0))
+    assert (found.lasting and not found.slowing) is lasts
