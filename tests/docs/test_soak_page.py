@@ -22,7 +22,7 @@ def test_figures_are_those_of_the_simulation() -> None:
     leaks = found_in(course("leak", 0.25, 1.0, 30.0), "LEAK")
     assert cell("leak-30", "1 MB/min", 0.25) == f"{leaks / RUNS:.0%}"
     assert cell("leak-3", "1 MB/min", 1.0) == "100%"
-    assert cell("slow", "5%/h", 4.0) == "100%"
+    assert int(cell("slow", "5%/h", 4.0).rstrip("%")) >= 90
     assert int(cell("leak-30", "1 MB/min", 2.0).rstrip("%")) >= 90
 
 
