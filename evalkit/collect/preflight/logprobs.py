@@ -18,6 +18,9 @@ _SUM_SLACK: Final = 1e-3
 _UNSURE: Final = 0.6
 _SCALE_LOW: Final = 0.75
 _SCALE_HIGH: Final = 1.33
+# Another temperature scales every difference alike; a coarse quantization scatters them.
+_SCALE_SCATTER: Final = 0.15
+_SCALE_SHARE: Final = 0.75
 
 
 def observe(choices: Sequence[Choice]) -> dict[str, Any]:
@@ -128,7 +131,8 @@ def _scale(a: Observation, b: Observation) -> float | None:
     """Return how many times as far apart the candidate's likeliest tokens are.
 
     Differences to the likeliest token at the same position after the same text, so that the
-    sum over all tokens, which neither tells, does not matter. The median of the ratios.
+    sum over all tokens, which neither tells, does not matter. The median of the ratios; `None`
+    when they are too few, or too scattered to be one scale.
     """
     ratios: list[float] = []
     rows = zip(a["tokens"][0], b["tokens"][0], strict=False)
@@ -144,7 +148,9 @@ def _scale(a: Observation, b: Observation) -> float | None:
             break
     if len(ratios) < 4:
         return None
-    return sorted(ratios)[len(ratios) // 2]
+    scale = sorted(ratios)[len(ratios) // 2]
+    near = sum(abs(ratio - scale) <= _SCALE_SCATTER * abs(scale) for ratio in ratios)
+    return scale if near >= _SCALE_SHARE * len(ratios) else None
 
 
 def same_numbers(a: Observation, b: Observation) -> bool | None:

@@ -72,6 +72,15 @@ def test_another_base_is_a_scale(spread: float, status: str) -> None:
     assert finding.status == status, finding
 
 
+def test_damage_that_scatters_is_no_scale() -> None:
+    """nf4 of a small model: its likeliest tokens are closer together, each in its own way."""
+    values = [-1.5, -1.9, -3.1, -1.7, -4.4]
+    top = tuple((f"Once{k}" if k else "Once", value) for k, value in enumerate(values))
+    coarse = Choice(content="Once", shape="content", tokens=(Token("Once", -1.5, top),))
+    (finding,) = compare(seen(), seen(coarse, coarse))
+    assert finding.status == "ok", finding
+
+
 def test_the_very_same_numbers_are_one_model() -> None:
     assert same_numbers(seen(), seen()) is True
     assert same_numbers(seen(), seen(choice(shift=-0.02), choice(shift=-0.02))) is False
