@@ -169,9 +169,10 @@ class OpenAIEndpoint:
         """
         try:
             await self._first_token.find_out()
+            body = self.body(messages, sampling, n)
             replies = tuple(
-                self._credentials.scrub_reply(reply)
-                for reply in await self._ask(self.body(messages, sampling, n))
+                self._counted(self._credentials.scrub_reply(reply), body)
+                for reply in await self._ask(body)
             )
             if n > 1 and len(replies) != n:
                 raise ProtocolError(f"Of n={n} choices the server sent {len(replies)}.")
@@ -180,6 +181,13 @@ class OpenAIEndpoint:
         if self._settings.client_stop:
             return tuple(cut_at_stop(reply, sampling.stop) for reply in replies)
         return replies
+
+    def _counted(self, reply: Reply, body: Mapping[str, Any]) -> Reply:
+        """Count the prompt's tokens where the server does not, and a tokenizer is here."""
+        if self._template is None or reply.usage.prompt_tokens is not None:
+            return reply
+        counted = self._template.count(body["prompt"])
+        return replace(reply, usage=replace(reply.usage, prompt_tokens=counted))
 
     def body(self, messages: tuple[Message, ...], sampling: Sampling, n: int = 1) -> dict[str, Any]:
         """Return the JSON that `send_choices` posts.

@@ -69,6 +69,9 @@ class PromptTemplate(Protocol):
             BadRequest: When the template refuses these messages.
         """
 
+    def count(self, prompt: str) -> int | None:
+        """Return how many tokens a prompt has; `None` without a tokenizer."""
+
 
 @dataclass(frozen=True, slots=True)
 class PlainText:
@@ -82,6 +85,10 @@ class PlainText:
     def render(self, messages: tuple[Message, ...]) -> str:
         """Return the contents."""
         return "\n\n".join(message.content for message in messages)
+
+    def count(self, prompt: str) -> int | None:
+        """Count nothing: there is no tokenizer."""
+        return None
 
 
 class JinjaTemplate:
@@ -128,6 +135,10 @@ class JinjaTemplate:
             return self._render(messages)
         except _BROKEN as error:
             raise _refused(error) from error
+
+    def count(self, prompt: str) -> int | None:
+        """Count nothing: there is no tokenizer."""
+        return None
 
     def _render(self, messages: tuple[Message, ...]) -> str:
         return self._template.render(
@@ -177,6 +188,10 @@ class TokenizerTemplate:
             return self._render(messages)
         except _BROKEN as error:
             raise _refused(error) from error
+
+    def count(self, prompt: str) -> int | None:
+        """Return how many tokens a rendered prompt has: its special tokens stand in it."""
+        return len(self._tokenizer(prompt, add_special_tokens=False)["input_ids"])
 
     def _render(self, messages: tuple[Message, ...]) -> str:
         return str(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import importlib.util
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from evalkit.endpoints.base import EndpointOptions, parse_endpoint
+from evalkit.endpoints.openai import OpenAIEndpoint
 from evalkit.endpoints.templating import (
     JinjaTemplate,
     PlainText,
@@ -20,7 +23,7 @@ from evalkit.endpoints.templating import (
 )
 from evalkit.errors import BadRequest, ConfigError, MissingExtraError
 from evalkit.fingerprint import digest
-from evalkit.types import Message
+from evalkit.types import Message, Reply, Sampling, Timing, Usage
 
 HI = (Message("user", "Hi"),)
 CHATML = (
@@ -241,6 +244,21 @@ class TestBesideTransformers:
         ours = load_template(str(tmp_path), None, {})
         assert ours.render(HI) == reference.render(HI) == "<s>[INST] Hi [/INST]"
         assert ours.template_hash == reference.template_hash
+
+    def test_the_prompt_s_tokens_are_counted_where_the_server_does_not(
+        self, tmp_path: Path
+    ) -> None:
+        tokenizer(TEMPLATES["llama-2"]).save_pretrained(tmp_path)
+        raw = {"kind": "openai", "base_url": "http://x", "model": "m", "api": "completions",
+               "tokenizer": str(tmp_path)}  # fmt: skip
+        endpoint = parse_endpoint("arm", raw, EndpointOptions())
+        assert isinstance(endpoint, OpenAIEndpoint)
+        body = endpoint.body(HI, Sampling(max_tokens=1))
+        uncounted = Reply("a", None, "stop", Usage(), Timing(0.0, 0.0))
+        ids = tokenizer(TEMPLATES["llama-2"])(body["prompt"], add_special_tokens=False)
+        assert endpoint._counted(uncounted, body).usage.prompt_tokens == len(ids["input_ids"])
+        told = replace(uncounted, usage=Usage(prompt_tokens=99))
+        assert endpoint._counted(told, body).usage.prompt_tokens == 99
 
     def test_a_template_that_prints_the_date(self) -> None:
         with pytest.raises(ConfigError, match="date_string"):
