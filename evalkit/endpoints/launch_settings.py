@@ -155,7 +155,7 @@ class LaunchSettings(OpenAISettings):
         words = ["{port}" if word == fixed else word for word in self.command]
         words = [MASK if any(secret in word for secret in secrets) else word for word in words]
         env = {name: value for name, value in self.env.items() if not names_secret(name)}
-        files = _stamps((*self.command, self.model))
+        files = weight_stamps((*self.command, self.model))
         return digest({"command": words, "env": env, "files": files})
 
 
@@ -181,7 +181,7 @@ def _secret_arguments(command: tuple[str, ...]) -> Iterator[str]:
             yield following
 
 
-def _stamps(words: tuple[str, ...]) -> list[tuple[str, int, int]]:
+def weight_stamps(words: tuple[str, ...]) -> list[tuple[str, int, int]]:
     """Return name, size and time of change of every file of weights that the words name."""
     found = []
     for name in dict.fromkeys(part for word in words for part in (word, word.partition("=")[2])):

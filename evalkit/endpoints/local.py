@@ -19,9 +19,11 @@ from pydantic import Field, field_validator
 from evalkit.endpoints.base import (
     ENDPOINTS,
     LOCAL_ARMS,
+    Endpoint,
     EndpointOptions,
     Inspectable,
     TimedReply,
+    is_checkpoint,
 )
 from evalkit.endpoints.engine import (
     DRAFT_TOKENS,
@@ -336,13 +338,17 @@ async def _quantization(path: Path) -> str | None:
 
 
 @ENDPOINTS.register("local")
-def local_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) -> LocalEndpoint:
-    """Make an endpoint of `kind: local` from its configuration.
+def local_endpoint(name: str, raw: Mapping[str, Any], options: EndpointOptions) -> Endpoint:
+    """Make an endpoint of `kind: local` from its configuration: of a checkpoint, or llama.cpp's.
 
     Raises:
         ConfigError: Naming endpoint and key.
         MissingExtraError: When a package is not installed, before anything was begun.
     """
+    if is_checkpoint(raw.get("model")):
+        from evalkit.endpoints.offline import checkpoint_endpoint
+
+        return checkpoint_endpoint(name, raw, options)
     settings = check_settings(LocalSettings, name, raw)
     require_engine()
     for model in filter(None, (settings.model, settings.draft)):

@@ -10,7 +10,7 @@ from typing import Any
 
 from evalkit.collect.journal import is_run_folder, open_run
 from evalkit.config import Config
-from evalkit.endpoints.base import EndpointOptions, resolve_target
+from evalkit.endpoints.base import EndpointOptions, resolve_target, starts_process
 from evalkit.endpoints.urls import mask_target
 from evalkit.errors import UsageError
 
@@ -35,7 +35,7 @@ class Arm:
     @property
     def launched(self) -> bool:
         """Whether evalkit starts its server: one at a time, they may share a device."""
-        return self.raw is not None and self.raw.get("kind") == "launch"
+        return self.raw is not None and starts_process(self.raw)
 
 
 def resolve_arms(targets: Sequence[str], config: Config) -> list[Arm]:

@@ -119,7 +119,7 @@ def leave_out(arms: Sequence[Arm], fields: Sequence[str]) -> tuple[Arm, ...]:
         return tuple(arms)
     return tuple(
         arm
-        if arm.raw is None or arm.raw.get("kind") == "local"
+        if arm.raw is None or (arm.raw.get("kind") == "local" and not arm.launched)
         else replace(arm, raw={**arm.raw, "omit": sorted({*arm.raw.get("omit", ()), *fields})})
         for arm in arms
     )

@@ -49,7 +49,9 @@ async def probe(
     canaries = sampling.canaries(seen["sampling"], first)
     # The label of a local endpoint is evalkit's own: it tells how the weights were made.
     labels = () if identity.kind == "local" else (endpoint.label,)
-    claims = (endpoint.name, identity.model, *labels)
+    # A checkpoint that is quantized while it is loaded is named after what it was before.
+    loaded = identity.details.get("quantized_while_loading")
+    claims = (endpoint.name,) if loaded else (endpoint.name, identity.model, *labels)
     stable = [canary.text for canary in canaries if canary.stable]
     identity = replace(identity, canary_hash=digest(stable) if stable else None)
     findings = [
