@@ -48,6 +48,7 @@ ROWS: list[set[str]] = [
     {"soak"},
     {"report"},
     {"operations"},
+    {"export"},
     {"stages"},
     {"api"},
     {"cli", "__main__"},

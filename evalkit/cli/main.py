@@ -22,6 +22,7 @@ from evalkit.cli.calibrate import calibrate
 from evalkit.cli.capacity import capacity
 from evalkit.cli.check import check
 from evalkit.cli.compare import compare
+from evalkit.cli.export import export
 from evalkit.cli.gate import gate
 from evalkit.cli.github import annotate_error
 from evalkit.cli.golive import golive
@@ -78,6 +79,7 @@ VERBS = (
     grade,
     calibrate,
     report,
+    export,
     view,
     gate,
     check,

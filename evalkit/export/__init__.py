@@ -1,0 +1,1 @@
+"""Runs in the formats of others: rows in, files or a tracker's runs out."""
