@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -12,6 +13,8 @@ from typing import Any
 
 from evalkit.types import Completion, Identity, Sample, Sampling, Score, ScoreStatus, Taskset
 
+_LONGEST = 500
+_LOGIN = re.compile(r"(?<=://)[^/@\s'\"]*@")
 _MISSING = (ScoreStatus.MISSING, ScoreStatus.ERROR)
 
 
@@ -167,6 +170,11 @@ class Tally:
         self.abstained += row.score.outcome == "abstained"
         self.tokens += row.completion.usage.completion_tokens or 0
         self.seconds += row.completion.timing.total
+
+
+def reason_without_login(error: Exception) -> str:
+    """Return what a tracker says, in one line and without the logins of addresses."""
+    return _LOGIN.sub("", " ".join(str(error).split()))[:_LONGEST]
 
 
 def tallies(run: ExportRun) -> dict[str, Tally]:

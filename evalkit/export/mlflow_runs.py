@@ -10,7 +10,13 @@ import orjson
 
 from evalkit.endpoints.urls import mask_target
 from evalkit.errors import MissingExtraError, StoreError
-from evalkit.export.base import Export, ExportRun, Verdict, run_metrics
+from evalkit.export.base import (
+    Export,
+    ExportRun,
+    Verdict,
+    reason_without_login,
+    run_metrics,
+)
 from evalkit.export.flat import flat
 
 INSTALL = "pip install 'quant-evalkit[mlflow]'"
@@ -23,7 +29,7 @@ def write_mlflow(export: Export, uri: str | None, experiment: str) -> list[str]:
 
     Args:
         export: What to log.
-        uri: The tracking URI, a folder or `sqlite:///FILE`; `None`: as MLflow's own
+        uri: The tracking URI, e.g. `sqlite:///FILE` or that of a server; `None`: as MLflow's own
             environment says.
         experiment: Is made when it is not there.
 
@@ -46,7 +52,7 @@ def write_mlflow(export: Export, uri: str | None, experiment: str) -> list[str]:
         return _Logger(client, place).log(export)
     except (MlflowException, OSError) as error:
         where = mask_target(uri) if uri else "its tracking URI"
-        reason = " ".join(str(error).split())[:_LONGEST]
+        reason = reason_without_login(error)
         raise StoreError(f"MLflow at {where} does not take the runs: {reason}") from error
 
 

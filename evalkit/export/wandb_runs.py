@@ -6,12 +6,11 @@ from pathlib import Path
 from typing import Any
 
 from evalkit.errors import MissingExtraError, StoreError
-from evalkit.export.base import Export, ExportRun, Verdict, run_metrics
+from evalkit.export.base import Export, ExportRun, Verdict, reason_without_login, run_metrics
 from evalkit.export.flat import COLUMNS, flat
 from evalkit.fingerprint import canonical
 
 INSTALL = "pip install 'quant-evalkit[wandb]'"
-_LONGEST = 500
 
 
 def write_wandb(export: Export, folder: Path | None, project: str) -> list[str]:
@@ -41,7 +40,7 @@ def write_wandb(export: Export, folder: Path | None, project: str) -> list[str]:
             _log(wandb, export, run, verdicts.get(run.name), folder, project) for run in export.runs
         ]
     except (wandb.errors.Error, OSError) as error:
-        reason = " ".join(str(error).split())[:_LONGEST]
+        reason = reason_without_login(error)
         raise StoreError(
             f"Weights & Biases does not take the runs: {reason}",
             hint="Log in by wandb login, or set WANDB_MODE=offline.",

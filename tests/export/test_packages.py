@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.errors import MissingExtraError
+from evalkit.errors import MissingExtraError, StoreError
 from evalkit.stages.exporting import export_to, load_export
 
 WANTED = os.environ.get("EVALKIT_EXPORTS") == "1"
@@ -129,6 +129,13 @@ def test_wandb_by_its_own_files(
     tables = [json.loads(t.read_text("utf-8")) for t in tmp_path.rglob("*.table.json")]
     assert sorted(len(table["data"]) for table in tables) == [8, 8]
     assert not [f for f in tmp_path.rglob("*") if f.is_file() and secret.encode() in f.read_bytes()]
+
+
+def test_a_login_in_an_address_is_not_told(comparison: Path) -> None:
+    require("mlflow")
+    with pytest.raises(StoreError) as told:
+        export_to(load_export(comparison), "mlflow", "foo://me:hunter2@host", None)
+    assert "hunter2" not in str(told.value)
 
 
 @pytest.mark.parametrize("kind", ["parquet", "mlflow", "wandb"])
