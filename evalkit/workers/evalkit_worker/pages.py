@@ -146,7 +146,8 @@ def _handler(pages: Pages) -> type[BaseHTTPRequestHandler]:
                 status, told = 200, act()
             except Refused as refused:
                 kind = "NotFoundError" if refused.status == 404 else "BadRequestError"
-                told = {"error": {"message": str(refused), "type": kind, "code": refused.status}}
+                said = f"{str(refused).rstrip('.')}."
+                told = {"error": {"message": said, "type": kind, "code": refused.status}}
                 status = refused.status
             data = json.dumps(told).encode()
             try:
