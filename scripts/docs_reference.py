@@ -25,6 +25,7 @@ from evalkit.cli.main import VERBS, cli
 from evalkit.config import Config
 from evalkit.endpoints.launch_settings import LaunchSettings
 from evalkit.endpoints.local import LocalSettings
+from evalkit.endpoints.offline_settings import CheckpointSettings, VLLMSettings
 from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.estimates import Estimate
 from evalkit.report.catalogue_en import WORDS as EN
@@ -219,13 +220,16 @@ def configuration_page() -> Iterator[str]:
         ("openai", OpenAISettings),
         ("launch", LaunchSettings),
         ("local", LocalSettings),
+        ("local", CheckpointSettings),
+        ("vllm", VLLMSettings),
     ):
         schema = with_fields_of_parents(model)
         if kind == "launch":
             known = OpenAISettings.model_json_schema()["properties"]
             own = {k: v for k, v in schema["properties"].items() if v != known.get(k)}
             schema = {**schema, "properties": own}
-        yield from model_lines(f"An endpoint of `kind: {kind}`", schema)
+        what = " with a checkpoint" if model is CheckpointSettings else ""
+        yield from model_lines(f"An endpoint of `kind: {kind}`{what}", schema)
     for name, schema in whole["$defs"].items():
         yield from model_lines(name, schema)
 

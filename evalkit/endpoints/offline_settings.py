@@ -46,6 +46,14 @@ class OfflineSettings(PromptSettings):
         context: Tokens of prompt and answer together; default: the model's.
         batch: Requests that are computed together at most.
         env: Set for the worker beside evalkit's own environment.
+        label: What a report calls it; default: model, quantization and engine.
+        extra_body: `chat_template_kwargs`, for one; any other field is refused.
+        omit: Sampling fields that are not sent.
+        client_stop: Cut the finished answer at stop strings, instead of sending them.
+        hardware: What it runs on, for the report.
+        ready_timeout: Seconds until the first real answer.
+        stop_timeout: Seconds between SIGTERM and SIGKILL.
+        restarts: How often a worker that dies during a run is started again.
     """
 
     engine: ClassVar[str]
@@ -197,7 +205,9 @@ class CheckpointSettings(OfflineSettings):
     """Configuration of `kind: local` for a checkpoint of transformers.
 
     Attributes:
-        quantization: One of `QUANTIZATIONS`; a quantized checkpoint needs none.
+        quantization: What is done while it loads: `bnb-nf4`, `bnb-fp4`, `bnb-int8`,
+            `torchao-int8wo`, `torchao-fp8wo` or `torchao-int4wo`. A quantized checkpoint needs
+            none.
         device: `cpu`, `cuda`, `cuda:1`, `mps`, or `auto` to spread it; default: a GPU if any.
         batch: 1 by default: padding to a common length changes numbers a little, so that
             answers would depend on their neighbours.
