@@ -73,7 +73,7 @@ $(CHECKPOINTS)/.ready: scripts/make_checkpoints.py | $(CHECKPOINTS_VENV)/.ready
 
 # Real transformers, torchao and bitsandbytes on the CPU, with a tiny model: 2 GB, minutes.
 test-local: $(VENV)/.dev $(TRANSFORMERS_VENV)/.ready
-	EVALKIT_TRANSFORMERS_PYTHON=$(abspath $(TRANSFORMERS_VENV))/bin/python \
+	EVALKIT_TRANSFORMERS_PYTHON=$(abspath $(TRANSFORMERS_VENV))/bin/python EVALKIT_CHECKPOINTS=$(abspath $(CHECKPOINTS)) \
 	nice $(BIN)/python -m pytest tests/checkpoints $(ARGS)
 
 $(TRANSFORMERS_VENV)/.ready:

@@ -19,6 +19,7 @@ from evalkit.endpoints.offline import OfflineEndpoint
 from evalkit.types import Message, Reply, Sampling
 
 PYTHON = os.environ.get("EVALKIT_TRANSFORMERS_PYTHON", "")
+CHECKPOINTS = os.environ.get("EVALKIT_CHECKPOINTS", "")
 TINY = Path(__file__).parent / "tiny.py"
 T = TypeVar("T")
 
@@ -43,7 +44,7 @@ def inside(folder: Path, act: Callable[[OfflineEndpoint], Awaitable[T]], **more:
            "threads": 1, **more}  # fmt: skip
 
     async def run() -> T:
-        options = EndpointOptions(log_path=folder / "log.txt", request_timeout=120)
+        options = EndpointOptions(request_timeout=120)
         endpoint = parse_endpoint(more.get("quantization", "arm"), raw, options)
         assert isinstance(endpoint, OfflineEndpoint)
         async with endpoint:
@@ -143,3 +144,22 @@ def test_quantized_while_it_is_loaded(
         assert all(reply.text for reply in replies)
 
     inside(folder, act, quantization=name)
+
+
+@pytest.mark.parametrize(
+    ("name", "words"), [("w4a16", "int4, groups of 64"), ("fp8-dynamic", "fp8")]
+)
+def test_a_quantized_checkpoint_is_what_its_config_says(name: str, words: str) -> None:
+    """The embedded model in compressed-tensors, as `make test-vllm` makes it."""
+    folder = Path(CHECKPOINTS) / name
+    if not CHECKPOINTS or not folder.is_dir():
+        pytest.skip("the checkpoints of make test-vllm are not there (EVALKIT_CHECKPOINTS)")
+
+    async def act(endpoint: OfflineEndpoint) -> None:
+        identity = await endpoint.identity()
+        assert identity.quantization == f"compressed-tensors {words}"
+        assert identity.details["config_quantized"] is True
+        reply = await endpoint.send(ask("What is the capital of France?"), Sampling(max_tokens=10))
+        assert "Paris" in str(reply.text)
+
+    inside(folder, act)

@@ -59,10 +59,12 @@ class TransformersEngine:
         self.root = None if folder is None else str(folder)
         self.facts: dict[str, Any] = {
             "size": sum(map(tensor_bytes, [*self._model.parameters(), *self._model.buffers()])),
-            "n_params": int(self._model.num_parameters()),
             "dtype": str(self._model.dtype).removeprefix("torch."),
             "device": str(self._model.device),
         }
+        if getattr(self._model.config, "quantization_config", None) is None:
+            # Packed weights are counted as fewer than they are.
+            self.facts["n_params"] = int(self._model.num_parameters())
         revision = getattr(self._model.config, "_commit_hash", None)
         if revision:
             self.facts["revision"] = revision
