@@ -5,7 +5,8 @@
     │   ├── ConfigError
     │   ├── UnknownNameError      with suggestions
     │   ├── MissingExtraError     with the install line
-    │   └── TasksetError
+    │   ├── TasksetError
+    │   └── LogError
     ├── StoreError (2)
     │   ├── RunLocked
     │   └── FingerprintMismatch
@@ -93,6 +94,10 @@ class MissingExtraError(UsageError):
 
 class TasksetError(UsageError):
     """A taskset that cannot be used; the message names file and line."""
+
+
+class LogError(UsageError):
+    """Recorded work of another tool that cannot be used; the message names file and line."""
 
 
 class StoreError(EvalKitError):

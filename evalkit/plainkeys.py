@@ -41,6 +41,11 @@ def names_secret(name: str) -> bool:
     return bool(_WORDS.search(words)) and not _NO_SECRET.search(words)
 
 
+def holds_secret(text: str) -> bool:
+    """Whether a text holds what looks like a key of a known provider, or a password in a URL."""
+    return bool(_KNOWN_KEY.search(text) or _PASSWORD.match(text))
+
+
 def refuse_plain_keys(raw: Mapping[str, Any], where: str) -> None:
     """Refuse keys and passwords in plain text, before `${NAME}` was put in.
 

@@ -49,6 +49,7 @@ ROWS: list[set[str]] = [
     {"report"},
     {"operations"},
     {"export"},
+    {"importers"},
     {"stages"},
     {"api"},
     {"cli", "__main__"},
