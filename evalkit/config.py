@@ -18,7 +18,7 @@ from pydantic import Field, ValidationError, field_validator
 from evalkit.errors import ConfigError
 from evalkit.plainkeys import names_secret, refuse_plain_keys
 from evalkit.policy import Policy
-from evalkit.types import Language
+from evalkit.types import Family, Language
 from evalkit.yamlfile import Checked, expand, explain_validation, read_yaml
 
 DEFAULT_CONNECTIONS, MOST_CONNECTIONS = 4, 4096
@@ -106,6 +106,9 @@ class Config(Checked):
     number before the first answer counts.
 
     `judge` may be the name of its endpoint alone.
+
+    `families` and `metrics` are for logs of other tools: what a task measures, and which of its
+    scores counts; by the task's name, or `*` for all.
     """
 
     endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict, repr=False)
@@ -125,6 +128,8 @@ class Config(Checked):
     requests: RequestOptions = Field(default_factory=lambda: RequestOptions())
     policy: Policy = Field(default_factory=lambda: Policy())
     judge: JudgeOptions | None = None
+    families: dict[str, Family] = Field(default_factory=dict)
+    metrics: dict[str, str] = Field(default_factory=dict)
     allow_code: bool = False
     allow_confounded: bool = False
     redact: bool = False

@@ -106,6 +106,8 @@ def identity_key(identity: Identity) -> Mapping[str, Any]:
         key["base_url"] = identity.base_url
     if identity.command_hash is not None:
         key["command_hash"] = identity.command_hash
+    if identity.recording_hash is not None:
+        key["recording_hash"] = identity.recording_hash
     return key
 
 

@@ -363,6 +363,7 @@ class Identity:
             tokenizer together, as far as the server shows them.
         canary_hash: Of what it answered to fixed prompts, greedily, in the preflight.
         hardware: What it runs on, if anybody says so.
+        recording_hash: Of the log that is all that is known of it, where another tool asked it.
     """
 
     kind: str
@@ -382,3 +383,4 @@ class Identity:
     canary_hash: str | None = None
     hardware: str | None = None
     details: Mapping[str, Any] = field(default_factory=dict)
+    recording_hash: str | None = None

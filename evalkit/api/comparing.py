@@ -27,9 +27,10 @@ from evalkit.stages.against_change import (
     release_confounders,
     require_like_release,
 )
-from evalkit.stages.arms import comparison_name, resolve_arms
+from evalkit.stages.arms import Arm, comparison_name, resolve_arms
 from evalkit.stages.checking import check_all, find_confounders, leave_out
 from evalkit.stages.collecting import CollectedRun, collect_arm
+from evalkit.stages.importing import import_logs
 from evalkit.stages.judge_asking import judge_runs, reach_judge
 from evalkit.stages.judge_choosing import judge_for, refuse_unjudged
 from evalkit.stages.ledger import Ledger, foreseen, subjects_of
@@ -99,6 +100,8 @@ def compare(
         if against_arm is not None:
             raise UsageError("An arm of which release?", hint="Name its folder with --against.")
         arms = resolve_arms(targets_of(words, config), config)
+        folder = _folder(output, config, arms)
+        arms = import_logs(arms, config, folder, listener.on_stage)
         plan = shared_plan(arms, config, listener.on_stage)
     else:
         release = find_release(Path(against), against_arm, listener.on_stage)
@@ -106,11 +109,12 @@ def compare(
         if not words:
             raise UsageError("There is no candidate.", hint="Name what is to be released.")
         arms = named_apart(release, resolve_arms(words, config))
+        folder = _folder(output, config, arms)
+        arms = [arms[0], *import_logs(arms[1:], config, folder, listener.on_stage)]
         terms = agree(release, arms[1:], config, listener.on_stage)
         config, plan = terms.config, terms.plan
     check_repeats(plan, config.pass_at, listener.on_stage)
     require_sandbox(plan)
-    folder = Path(output) if output is not None else default_output(config) / comparison_name(arms)
     declared = declaration(config.policy)
     redaction = shared_redaction(arms, plan, config)
     judge = judge_for(config, plan.tasksets, redacted=redaction is not None)
@@ -190,6 +194,10 @@ def _load() -> None:
     from evalkit.report.html import compile_templates
 
     compile_templates()
+
+
+def _folder(output: str | Path | None, config: Config, arms: Sequence[Arm]) -> Path:
+    return Path(output) if output is not None else default_output(config) / comparison_name(arms)
 
 
 def _grade(

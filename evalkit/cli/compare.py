@@ -16,6 +16,7 @@ from evalkit.cli.options import (
     COLLECTING,
     DECIDING,
     JUDGE,
+    LOGS,
     RENDERING,
     TALKING,
     names,
@@ -30,6 +31,7 @@ from evalkit.cli.options import (
 @AA
 @AGAINST
 @AGAINST_ARM
+@LOGS
 @JUDGE
 @DECIDING
 @ALLOW_CONFOUNDED
@@ -63,8 +65,10 @@ def compare(
     """Compare a baseline with one or more candidates, and say which to ship.
 
     Each argument is an endpoint of the configuration, a quantization of the embedded model
-    (f16, q8, q4, rtn4, rtn3, rtn2), URL#model, a GGUF file, or a run folder. Candidates go from
-    safest to cheapest. The same command goes on where it was interrupted.
+    (f16, q8, q4, rtn4, rtn3, rtn2), URL#model, a GGUF file, a run folder, or what another tool
+    recorded: an output folder of lm-eval, NeMo Evaluator or EvalScope, a log of Inspect, results
+    of promptfoo (FILE#PROVIDER), JSON lines of answers. Candidates go from safest to cheapest.
+    The same command goes on where it was interrupted.
 
     With --against all arguments are candidates, and a stored release is the baseline. It must
     have been asked the same prompts under the same policy; what is new, weights or engine, is

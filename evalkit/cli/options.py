@@ -229,6 +229,39 @@ COLLECTING = together(
     FRESH,
     OUTPUT,
 )
+
+
+def _by_task(
+    _ctx: click.Context, param: click.Parameter, values: tuple[str, ...]
+) -> dict[str, str] | None:
+    """Read `TASK=WORD` or `WORD`, which is for every task."""
+    pairs = [value.rpartition("=") for value in values]
+    for (task, _, word), value in zip(pairs, values, strict=True):
+        if not word or value.startswith("="):
+            raise click.BadParameter(f"'{value}' is not of the form NAME or TASK=NAME.")
+        if task in [other for other, _, name in pairs if name != word]:
+            raise click.BadParameter(f"{param.opts[0]} says two things of the same task.")
+    return {task or "*": word for task, _, word in pairs} or None
+
+
+FAMILY = click.option(
+    "--family",
+    "families",
+    multiple=True,
+    callback=_by_task,
+    metavar="[TASK=]FAMILY",
+    help="Of a log of another tool: what a task measures; repeatable. Default: by its name.",
+)
+METRIC = click.option(
+    "--metric",
+    "metrics",
+    multiple=True,
+    callback=_by_task,
+    metavar="[TASK=]METRIC",
+    help="Of a log of another tool: which of its scores counts; repeatable. Default: see "
+    "docs/importing.md.",
+)
+LOGS = together(FAMILY, METRIC)
 MARGIN = click.option("--margin", type=float, help="Acceptable pooled loss of accuracy, in points.")
 POLICY = click.option(
     "--policy",

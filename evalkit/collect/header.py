@@ -40,12 +40,19 @@ def make_header(
         sampling: How each taskset is sampled, by the taskset's name.
         more: Anything else that JSON can hold (seed, epochs, content hashes, ...).
     """
+    return header_of(endpoint.name, endpoint.label, identity, sampling, **more)
+
+
+def header_of(
+    name: str, label: str, identity: Identity, sampling: Mapping[str, Sampling], **more: Any
+) -> dict[str, Any]:
+    """Describe a run of whatever has a name and a label; see `make_header`."""
     return {
-        **more,
-        "header_version": HEADER_VERSION,
         "run_id": secrets.token_hex(8),
         "created": datetime.now(UTC).isoformat(timespec="seconds"),
-        "endpoint": {"name": endpoint.name, "label": endpoint.label},
+        **more,
+        "header_version": HEADER_VERSION,
+        "endpoint": {"name": name, "label": label},
         "identity": asdict(identity),
         "identity_key": dict(identity_key(identity)),
         "sampling": {name: _plain(value) for name, value in sorted(sampling.items())},

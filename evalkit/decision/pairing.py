@@ -69,7 +69,7 @@ class Pair:
 
     Attributes:
         complete: Whether both arms have an answer to count.
-        same_text: Whether both arms answered word for word alike.
+        same_text: Whether both arms answered word for word alike; what is not known is not alike.
         unit: Names the independent unit (`Sample.unit` in its taskset) by a hash, which is
             compared often. Two units that share one by chance count as one: towards caution.
     """
@@ -86,7 +86,7 @@ class Pair:
         sample, one, other = self.sample, self.baseline, self.candidate
         put = object.__setattr__
         put(self, "complete", not (self.baseline.missing or self.candidate.missing))
-        put(self, "same_text", one.said == other.said)
+        put(self, "same_text", one.said is not None and one.said == other.said)
         put(self, "unit", hash((sample.taskset, sample.unit)))
 
 

@@ -67,6 +67,9 @@ def _item(words: Words, threat: Threat, more: Mapping[str, str]) -> ThreatItem:
     for key in ("before", "after"):
         if key in facts:
             facts[key] = words.name("state", facts[key])
+    untested = threat.values.get("untested")
+    if isinstance(untested, list | tuple):
+        facts["untested"] = ", ".join(words.name("untested", one_line(str(x))) for x in untested)
     reasons = exclusion_reasons(words, threat.values)
     if reasons:
         facts["reasons"] = reasons

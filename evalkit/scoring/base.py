@@ -73,6 +73,7 @@ SCORERS: Registry[Scorer] = Registry(
         "choice": "evalkit.scoring.choice",
         "references": "evalkit.scoring.references",
         "judge": "evalkit.scoring.judge",
+        "recorded": "evalkit.scoring.recorded",
     },
     group="evalkit.scorers",
 )

@@ -13,11 +13,12 @@ from evalkit.config import Config
 from evalkit.endpoints.base import EndpointOptions, resolve_target, starts_process
 from evalkit.endpoints.urls import mask_target
 from evalkit.errors import UsageError
+from evalkit.importers.base import Log, find_log
 
 
 @dataclass(frozen=True, slots=True)
 class Arm:
-    """One side of a comparison: an endpoint to ask, or a run that was recorded.
+    """One side of a comparison: an endpoint to ask, a recorded run, or a log of another tool.
 
     Attributes:
         name: Short and safe as a file name.
@@ -25,12 +26,14 @@ class Arm:
             credentials and goes to the endpoint alone.
         recorded: Folder of the recorded run.
         shown: What the command line called it, without credentials.
+        log: Of another tool; it becomes a recorded run before anything else.
     """
 
     name: str
     raw: Mapping[str, Any] | None = field(default=None, repr=False)
     recorded: Path | None = None
     shown: str = ""
+    log: Log | None = None
 
     @property
     def launched(self) -> bool:
@@ -54,7 +57,7 @@ def resolve_arms(targets: Sequence[str], config: Config) -> list[Arm]:
                     hint="A comparison needs two different endpoints.",
                 )
             if arm.name == other.name:
-                arm = replace(arm, name=f"{arm.name}-{index + 1}")
+                arm = replace(arm, name=_told_apart(arm, other, index))
         arms[index] = arm
     return arms
 
@@ -87,5 +90,25 @@ def _resolve(target: str, config: Config) -> Arm:
         header = open_run(path).read_header() or {}
         name = header.get("endpoint", {}).get("name") or path.resolve().name
         return Arm(str(name), recorded=path, shown=target)
+    log = None if target in config.endpoints else find_log(target)
+    if log is not None:
+        return Arm(_log_name(log), log=log, shown=target)
     name, raw = resolve_target(target, config.endpoints)
     return Arm(name, raw=raw, shown=mask_target(target))
+
+
+def _told_apart(arm: Arm, other: Arm, index: int) -> str:
+    """Name an arm otherwise than another: two logs by the first folders that differ."""
+    if arm.log is not None and other.log is not None:
+        mine, theirs = (one.log.path.resolve().parts for one in (arm, other) if one.log)
+        differing = [a for a, b in zip(reversed(mine), reversed(theirs), strict=False) if a != b]
+        if differing:
+            return f"{arm.name}-{re.sub(r'[^A-Za-z0-9._-]+', '-', differing[0])[:40]}"
+    return f"{arm.name}-{index + 1}"
+
+
+def _log_name(log: Log) -> str:
+    """Name an arm after the part of a log, or the file or folder that is the log."""
+    path = log.path.resolve()
+    own = log.part or (path.name if path.is_dir() else path.stem)
+    return re.sub(r"[^A-Za-z0-9._-]+", "-", own).strip("-.")[:60] or "log"

@@ -16,6 +16,7 @@ from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.plan import Plan
 from evalkit.stages.probing import OnStage, check_arm
+from evalkit.stages.recording_notes import log_confounders
 
 _CODES = {
     "distinct": "SAME_ENDPOINT",
@@ -140,6 +141,12 @@ def _own(run: CollectedRun) -> list[ReasonCode]:
 
 
 def _between(baseline: CollectedRun, run: CollectedRun) -> list[ReasonCode]:
+    if baseline.log is not None and run.log is not None:
+        hashes = baseline.identity.recording_hash, run.identity.recording_hash
+        return log_confounders(baseline.log, run.log, hashes)
+    if baseline.log is not None or run.log is not None:
+        # All that a log does not tell is said as a threat.
+        return []
     findings = _recorded_findings(baseline, run)
     codes = [_code(finding, "CONFIG_MISMATCH") for finding in findings if finding.bad]
     if baseline.omitted != run.omitted:

@@ -65,6 +65,7 @@ class CollectedRun:
         changed: How the endpoint became another one in the middle of the run.
         repeats: What it was asked a second time, to measure its noise floor.
         live: Scores that were made meanwhile, and perhaps the answers too.
+        log: What is known of the log that it was read from, where another tool recorded it.
     """
 
     arm: str
@@ -79,6 +80,7 @@ class CollectedRun:
     changed: str | None = None
     repeats: Sequence[Request] = ()
     live: LiveScores | None = None
+    log: Mapping[str, Any] | None = None
 
     def deaths(self) -> list[str]:
         """Return why its server died while it was asked, as far as evalkit had started it."""
@@ -328,6 +330,7 @@ def _recorded(header: Mapping[str, Any], identity: Identity) -> dict[str, Any]:
         "record": read_record(header.get("preflight"), identity),
         "omitted": tuple(header.get("omitted", ())),
         "changed": header.get("changed"),
+        "log": log if isinstance(log := header.get("recorded"), Mapping) else None,
     }
 
 

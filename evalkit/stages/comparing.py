@@ -45,12 +45,13 @@ from evalkit.scoring.base import SCORERS
 from evalkit.stages.against_change import may_answer_alike
 from evalkit.stages.capping import capped
 from evalkit.stages.collecting import CollectedRun
+from evalkit.stages.describing import told_sampling, told_settings, told_timing
 from evalkit.stages.judge_folders import Judged
 from evalkit.stages.judge_reporting import judge_info, judge_threats, marks, shared_judge
 from evalkit.stages.plan import Plan
+from evalkit.stages.recording_notes import log_threats
 from evalkit.stages.repeating import greedy_repeats
-from evalkit.stages.sandboxing import sandbox_layers, sandbox_threat
-from evalkit.stages.timing import arm_timing
+from evalkit.stages.sandboxing import sandbox_threat
 from evalkit.types import Completion, Taskset
 
 
@@ -114,6 +115,7 @@ def build_comparison(
         against=against,
     )
     gates = decided.policy
+    runs = [arm.run for arm in arms]
     return Comparison(
         schema_version=SCHEMA_VERSION,
         evalkit_version=__version__,
@@ -126,11 +128,11 @@ def build_comparison(
         skipped=tuple(Skipped(t.name, t.family.value, why) for t, why in plan.selection.skipped),
         policy=gates.model_dump(mode="json"),
         policy_hash=gates.fingerprint,
-        sampling=plan.sampling.model_dump(mode="json"),
-        settings=_settings(plan, config, arms),
+        sampling=told_sampling(plan, runs),
+        settings=told_settings(plan, config, runs),
         notes=(),
         created=datetime.now(UTC).isoformat(timespec="seconds"),
-        timing=tuple(arm_timing(arm.run.arm, arm.completions) for arm in arms),
+        timing=tuple(told_timing(arm.run, arm.completions) for arm in arms),
         redacted=any(c.redacted is not None for arm in arms for c in arm.completions),
         against=against,
         judge=decided.judge,
@@ -266,7 +268,8 @@ class _Question:
         weak = (*judge, *self.weak)
         left_out = _left_out([one.run for one in sides])
         greedy = greedy_repeats(plan, pairing.pairs)
-        threats = [*_look_threat(look), *greedy, *left_out, *deaths, *weak, *result.threats]
+        logs = log_threats([one.run.log for one in sides])
+        threats = [*logs, *_look_threat(look), *greedy, *left_out, *deaths, *weak, *result.threats]
         if config.allow_confounded:
             allowed = ({"code": code.code, **code.values} for code in found)
             threats = [*(Threat("CONFOUNDED", "warn", values) for values in allowed), *threats]
@@ -366,26 +369,3 @@ def _taskset_info(taskset: Taskset, plan: Plan, judged: Mapping[str, Judged]) ->
         agreement=None if (rule := weak_rule(taskset)) is None else rule.share,
         labels=None if rule is None else rule.labels,
     )
-
-
-def _settings(plan: Plan, config: Config, arms: Sequence[GradedRun]) -> dict[str, Any]:
-    headers = [arm.run.folder.read_header() or {} for arm in arms]
-    said = {
-        arm.run.arm: header.get("settings", {}) for arm, header in zip(arms, headers, strict=True)
-    }
-    found = {arm: s["connections_found"] for arm, s in said.items() if "connections_found" in s}
-    used = {arm: s.get("max_connections", config.connections) for arm, s in said.items()}
-    alike = len(set(used.values())) == 1
-    return {
-        "limit": plan.limit,
-        "stage_2": plan.stage_2,
-        "languages": list(plan.languages),
-        "suite": plan.suite,
-        "epochs": plan.epochs,
-        "seed": plan.seed,
-        "max_connections": next(iter(used.values())) if alike else used,
-        **({"connections_found": found} if found else {}),
-        "allow_code": config.allow_code,
-        **({"sandbox": list(found_layers)} if (found_layers := sandbox_layers(plan)) else {}),
-        "allow_confounded": config.allow_confounded,
-    }

@@ -294,12 +294,15 @@ class _Reader:
 
 
 def _time(completion: Completion) -> ArmTime:
-    if completion.error is not None:
+    if completion.error is not None or not completion.timing.total:
         return ArmTime()
     return ArmTime(completion.timing.total, completion.timing.first_token)
 
 
 def _requests(arm: _Arm, plan: Plan) -> ArmRequests:
+    if arm.header.get("recorded"):
+        # Another tool sent them, and nobody knows how.
+        return ArmRequests(url=None, bodies={}, more=())
     identity = identity_of(arm.header)
     omit = {str(name) for name in arm.header.get("omitted", ())}
     bodies = {

@@ -12,6 +12,7 @@ from evalkit.decision.passrates import EXACT, Tries, is_right
 from evalkit.errors import StoreError, UsageError
 from evalkit.estimates import Estimate
 from evalkit.scoring.base import Scorer
+from evalkit.scoring.recorded import RECORDED_SCORES, recorded_scores
 from evalkit.scoring.store import write_scores
 from evalkit.stages.collecting import CollectedRun
 from evalkit.stages.judge_folders import deciding_scorers
@@ -155,6 +156,8 @@ def _scored(
 ) -> Iterator[tuple[Completion, Score]]:
     if run.redaction is not None:
         return ((c, _kept_score(run, c, scorers)) for c in run.stream(repeats=True))
+    if run.log is not None and (run.folder.path / RECORDED_SCORES).exists():
+        return recorded_scores(run.folder.path, run.stream(repeats=True))
     if run.live is not None:
         run.live.end()
     total = len(run.requests) + len(run.repeats)

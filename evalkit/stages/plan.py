@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 from evalkit.config import Config, SamplingOptions
 from evalkit.errors import StoreError, TasksetError, UnknownNameError, UsageError
@@ -33,6 +33,10 @@ class SampleIndex(Mapping[tuple[str, str], Sample]):
 
     def __len__(self) -> int:
         return sum(map(len, self._by_id.values()))
+
+
+OWN_TASKSETS: Final = "tasksets"
+"""Folder in a run's own that holds its prompts, where another tool asked them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,7 +197,7 @@ def read_plan(
     try:
         record = header["plan"]
         hashes = {row["name"]: row["content_hash"] for row in record["tasksets"]}
-        names = [row["path"] or row["name"] for row in record["tasksets"]]
+        names = [_source(row, folder) for row in record["tasksets"]]
         languages = tuple(record["languages"])
         staged, stage_2 = record.get("staged", False), record.get("stage_2")
         selection = select(
@@ -222,6 +226,13 @@ def read_plan(
     skipped = [taskset for taskset, _ in plan.selection.skipped]
     found = (*plan.tasksets, *skipped)
     return plan, tuple(t.name for t in found if t.content_hash != hashes.get(t.name))
+
+
+def _source(row: Mapping[str, Any], folder: Path) -> str:
+    """Return where a taskset lies: in the run's own folder, if there, wherever that was moved."""
+    own = folder / OWN_TASKSETS / str(row["name"])
+    inside = row["path"] is not None and Path(str(row["name"])).name == row["name"]
+    return str(own) if inside and own.is_dir() else str(row["path"] or row["name"])
 
 
 def absolute_source(source: str) -> str:
