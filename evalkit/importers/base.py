@@ -32,7 +32,7 @@ class Item:
         metrics: Scores in [0, 1] by name; `None` where the tool gave none.
         extracted: What the tool read out of the answer, by metric.
         unreadable: Metrics for which the tool found nothing to read in the answer.
-        explanation: Why the tool scored so.
+        explanations: Why the tool scored so, by metric.
         doc_hash: Tells one document of the data set from another.
         prompt_hash: Tells one rendered prompt from another; `None` where it is not known.
         error: Why there is no answer.
@@ -47,7 +47,7 @@ class Item:
     metrics: Mapping[str, float | None] = field(default_factory=dict)
     extracted: Mapping[str, str] = field(default_factory=dict)
     unreadable: tuple[str, ...] = ()
-    explanation: str = ""
+    explanations: Mapping[str, str] = field(default_factory=dict)
     doc_hash: str | None = None
     prompt_hash: str | None = None
     error: str | None = None

@@ -20,7 +20,7 @@ from evalkit.importers.base import (
     no_parts,
     require_tasks,
 )
-from evalkit.importers.metrics import accuracy_like, share_of, usual_first
+from evalkit.importers.metrics import accuracy_like, share_of
 from evalkit.importers.reading import (
     content_of,
     count_of,
@@ -127,6 +127,7 @@ def _item(line: Mapping[str, Any], id: str, epoch: int, bad: set[str]) -> Item:
     performance = inner(reply, "perf_metrics")
     prompt = messages_of(asked)
     said = score.get("prediction")
+    why = " ".join(shown(score.get("explanation")).split())[:400]
     read_out = shown(score.get("extracted_prediction"))
     return Item(
         id=id,
@@ -135,8 +136,8 @@ def _item(line: Mapping[str, Any], id: str, epoch: int, bad: set[str]) -> Item:
         target=shown(line.get("target")),
         answer=content_of(reply.get("content")) if reply else (text_of(said)),
         metrics=metrics,
-        extracted=dict.fromkeys(usual_first(metrics), read_out),
-        explanation=" ".join(shown(score.get("explanation")).split())[:400],
+        extracted=dict.fromkeys(metrics, read_out),
+        explanations=dict.fromkeys(metrics, why),
         doc_hash=hash_of([line.get("target"), inner(line, "sample_score").get("sample_metadata")]),
         prompt_hash=hash_of([[turn.role, turn.content] for turn in prompt]) if prompt else None,
         prompt_tokens=count_of(performance.get("input_tokens")),

@@ -210,7 +210,7 @@ def _item(sample: Mapping[str, Any], bad: set[str], where: str) -> Item:
         reasoning=_thought(_restored(content, attached)),
         metrics=metrics,
         extracted=extracted,
-        explanation=why,
+        explanations=why,
         doc_hash=hash_of([sample.get("input"), sample.get("target"), sample.get("choices")]),
         prompt_hash=hash_of(_plain(_restored(asked, attached))),
         error=_reason(error) if failed else None,
@@ -267,10 +267,10 @@ def _reason(error: Any) -> str:
 
 def _scores(
     scores: Mapping[str, Any], bad: set[str]
-) -> tuple[dict[str, float | None], dict[str, str], str]:
+) -> tuple[dict[str, float | None], dict[str, str], dict[str, str]]:
     metrics: dict[str, float | None] = {}
     extracted: dict[str, str] = {}
-    why = []
+    why: dict[str, str] = {}
     for name, score in scores.items():
         if not isinstance(score, dict):
             continue
@@ -285,11 +285,10 @@ def _scores(
             nothing = one is None or (isinstance(one, float) and number_of(one) is None)
             metrics[key] = found
             extracted[key] = shown(score.get("answer"))
+            why[key] = " ".join(shown(score.get("explanation")).split())[:400]
             if found is None and not nothing:
                 bad.add(key)
-        if isinstance(score.get("explanation"), str):
-            why.append(f"{name}: {' '.join(shown(score['explanation']).split())[:200]}")
-    return metrics, extracted, "; ".join(why)[:400]
+    return metrics, extracted, why
 
 
 FORMATS.register("inspect_log")(LogFormat("Inspect log", matches, read))

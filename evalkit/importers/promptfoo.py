@@ -152,6 +152,7 @@ def _item(row: Mapping[str, Any], id: str, epoch: int, bad: set[str], where: str
     failed = row.get("failureReason") == _ERROR or (output is None and bool(row.get("error")))
     latency = number_of(row.get("latencyMs"))
     stop = shown(response.get("finishReason")) or None
+    why = " ".join(shown(grading.get("reason")).split())[:400]
     if not isinstance(row.get("success"), bool) and not failed:
         raise LogError(f"{where} does not say whether it passed ('success').")
     return Item(
@@ -161,7 +162,7 @@ def _item(row: Mapping[str, Any], id: str, epoch: int, bad: set[str], where: str
         target=_expected(row),
         answer=None if failed else shown(output),
         metrics={} if failed else _scores(row, bad),
-        explanation="" if failed else " ".join(shown(grading.get("reason")).split())[:400],
+        explanations=dict.fromkeys(("pass", "score"), why),
         doc_hash=hash_of([row.get("vars"), inner(row, "testCase").get("assert")]),
         prompt_hash=None if prompt is None else hash_of(prompt),
         error=" ".join(shown(row.get("error")).split())[:400] or "error" if failed else None,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from evalkit.config import Config
@@ -38,7 +38,7 @@ def told_settings(plan: Plan, config: Config, runs: Sequence[CollectedRun]) -> d
     found = {arm: s["connections_found"] for arm, s in said.items() if "connections_found" in s}
     used = {arm: s.get("max_connections", config.connections) for arm, s in said.items()}
     alike = len(set(used.values())) == 1
-    logs = {run.arm: run.log.get("settings") for run in runs if run.log is not None}
+    logs = {run.arm: _known(run.log.get("settings")) for run in runs if run.log is not None}
     asked = {"seed": plan.seed, "max_connections": next(iter(used.values())) if alike else used}
     layers = sandbox_layers(plan)
     return {
@@ -54,3 +54,10 @@ def told_settings(plan: Plan, config: Config, runs: Sequence[CollectedRun]) -> d
         **({"sandbox": list(layers)} if layers else {}),
         "allow_confounded": config.allow_confounded,
     }
+
+
+def _known(settings: Any) -> Any:
+    """Return what a log says of its tasks, without what it leaves open."""
+    if not isinstance(settings, Mapping):
+        return settings
+    return {key: _known(value) for key, value in settings.items() if value is not None}

@@ -197,14 +197,17 @@ def _score(
         outcome=Outcome.CORRECT if value >= 0.5 else Outcome.INCORRECT,
         value=value,
         answer=item.extracted.get(task.metric) or None,
-        explanation=_explained(by, task.metric, value, item.explanation),
+        explanation=_explained(by, task.metric, value, item),
         flags=flags,
     )
 
 
-def _explained(by: str, metric: str, value: float, said: str) -> str:
+def _explained(by: str, metric: str, value: float, item: Item) -> str:
     told = f"{by}: {metric} is {value:g}."
-    return f"{told} {said}" if said else told
+    said = item.explanations.get(metric)
+    # Some scorers explain by the answer itself, which is shown anyway.
+    alike = said is not None and said == " ".join((item.answer or "").split())[: len(said)]
+    return f"{told} {said}" if said and not alike else told
 
 
 def _flags(sample: Sample, item: Item, task: AlignedTask) -> tuple[Flag, ...]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterable, Mapping
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
 from typing import Any, Final
 
@@ -17,6 +18,7 @@ from evalkit.importers.reading import hash_of
 from evalkit.stages.plan import OWN_TASKSETS, Plan
 from evalkit.types import Completion, CompletionError, Identity, Request, Timing, Usage
 
+_BATCH: Final = 500
 NOT_RECORDED: Final = "NotRecorded"
 """Why a prompt has no answer that its log does not hold."""
 
@@ -83,8 +85,9 @@ def write_run(
     )
     with folder:
         folder.write_header(header)
-        for completion in completions:
-            folder.append(completion)
+        left = iter(completions)
+        while batch := list(islice(left, _BATCH)):
+            folder.append(*batch)
 
 
 def identity_of_log(recording: Recording) -> Identity:
