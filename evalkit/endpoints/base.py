@@ -283,7 +283,8 @@ def _refuse_path(target: str) -> None:
     if path.is_file():
         raise UsageError(
             f"'{target}' is a file, but no .gguf file.",
-            hint="Name a .gguf file, a run folder or an endpoint.",
+            hint="Name a .gguf file, a run folder, an endpoint, or a log of another tool as "
+            "docs/importing.md describes them.",
         )
     if target.endswith(".gguf") or os.sep in target:
         raise UsageError(f"'{target}' does not exist.")
@@ -301,7 +302,10 @@ def _not_a_run(target: str, folder: Path) -> UsageError:
             f"'{target}' is a run folder without its header.json, so nobody knows who answered.",
             hint="Name the endpoint instead, to ask again.",
         )
-    return UsageError(f"'{target}' is not a run folder (no header.json).")
+    return UsageError(
+        f"'{target}' is not a run folder (no header.json), and no log that is known.",
+        hint="docs/importing.md says which logs of other tools are read.",
+    )
 
 
 def _file_name(path: Path) -> str:

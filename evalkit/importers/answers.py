@@ -43,7 +43,8 @@ _NAME: Final = "answers"
 def matches(path: Path) -> bool:
     """Whether a file is JSON lines, the first of which has an id and an answer or a score."""
     line = first_object(path) if path.is_file() else {}
-    return _has(line, IDS) and (_has(line, ANSWERS) or _has(line, SCORES))
+    said = _has(line, ANSWERS) or _has(line, SCORES) or bool(_own_turn(line)[1])
+    return _has(line, IDS) and said
 
 
 def read(path: Path, part: str | None = None) -> Recording:
@@ -115,7 +116,8 @@ def _family(value: Any, where: str) -> Family:
 def _item(line: Mapping[str, Any], where: str, bad: set[str]) -> Item:
     if not _has(line, IDS):
         raise LogError(f"{where} has no id.", hint=f"Name it by one of {', '.join(IDS)}.")
-    if not (_has(line, ANSWERS) or _has(line, SCORES) or "error" in line):
+    asked, told = _own_turn(line)
+    if not (_has(line, ANSWERS) or _has(line, SCORES) or "error" in line or told):
         raise LogError(
             f"{where} has neither an answer nor a score.",
             hint=f"An answer is one of {', '.join(ANSWERS)}; a score one of {', '.join(SCORES)}.",
@@ -123,10 +125,9 @@ def _item(line: Mapping[str, Any], where: str, bad: set[str]) -> Item:
     epoch = line.get("epoch", 0)
     if count_of(epoch) is None:
         raise LogError(f"{where}: 'epoch' is not a whole number from 0.")
-    reply = _first(line, ANSWERS)
-    said, stop, usage = _reply(reply, line)
+    said, stop, usage = _reply(_first(line, ANSWERS) if _has(line, ANSWERS) else told, line)
     error = line.get("error")
-    prompt = messages_of(_first(line, PROMPTS))
+    prompt = messages_of(asked)
     failed = bool(error) and said is None
     return Item(
         id=id_of(_first(line, IDS), where),
@@ -146,6 +147,16 @@ def _item(line: Mapping[str, Any], where: str, bad: set[str]) -> Item:
         category=shown(line.get("category"))[:100],
         language=text_of(line.get("language")),
     )
+
+
+def _own_turn(line: Mapping[str, Any]) -> tuple[Any, Any]:
+    """Return prompt and answer: the last of the messages may be the model's own."""
+    asked = _first(line, PROMPTS)
+    if isinstance(asked, list) and asked and not _has(line, ANSWERS):
+        last = asked[-1]
+        if isinstance(last, Mapping) and last.get("role") == "assistant":
+            return asked[:-1], last.get("content")
+    return asked, None
 
 
 def _reply(reply: Any, line: Mapping[str, Any]) -> tuple[str | None, str | None, Mapping[str, Any]]:

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Final
 
 from evalkit.errors import LogError, MissingExtraError
-from evalkit.importers.reading import MOST_LINE
+from evalkit.importers.reading import MOST_FILE, MOST_LINE
 
 ZSTANDARD: Final = 93
 MOST_MEMBERS: Final = 1_000_000
@@ -29,6 +29,7 @@ class Archive:
     def __init__(self, path: Path, opened: zipfile.ZipFile) -> None:
         self.path = path
         self._zip = opened
+        self._unpacked_bytes = 0
         members = opened.infolist()
         if len(members) > MOST_MEMBERS:
             raise LogError(f"'{path}' holds more than {MOST_MEMBERS} files.")
@@ -51,6 +52,9 @@ class Archive:
         member = self._members.get(name)
         if member is None:
             raise LogError(f"{where} is not there.")
+        self._unpacked_bytes += member.file_size
+        if self._unpacked_bytes > MOST_FILE:
+            raise LogError(f"'{self.path}' holds more than {MOST_FILE >> 30} GiB.")
         if member.file_size > MOST_LINE:
             raise LogError(f"{where} is larger than {MOST_LINE >> 20} MiB.")
         try:

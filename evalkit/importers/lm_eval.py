@@ -273,7 +273,9 @@ def _item(id: str, doc: _Doc, generated: bool) -> Item:
 
 
 def _prompt(prompt: Any) -> tuple[Message, ...]:
-    """Return the turns of a context, which for chat is a list of messages, often as text."""
+    """Return the turns of a context, which for chat is a list of messages as text, in a list."""
+    if isinstance(prompt, list) and len(prompt) == 1 and isinstance(prompt[0], str):
+        prompt = prompt[0]
     if isinstance(prompt, str) and prompt.lstrip().startswith('[{"'):
         try:
             turns = messages_of(parse(prompt.encode("utf-8", "replace"), "the prompt"))

@@ -194,6 +194,48 @@ def test_lines_that_name_neither_filter_nor_scores_are_read_by_the_configuration
         assert mean(old, metric) == mean(new, metric)
 
 
+@pytest.mark.parametrize(
+    ("line", "answer", "value", "prompt"),
+    [
+        ({"id": "a", "completion": "x", "correct": True}, "x", 1.0, ()),
+        ({"custom_id": "a", "response": {"body": {"choices": [{"message": {"content": "x"},
+          "finish_reason": "stop"}]}}, "score": 0.25}, "x", 0.25, ()),
+        ({"id": 7, "messages": [{"role": "user", "content": "q"}, {"role": "assistant",
+          "content": "x"}], "passed": False}, "x", 0.0, (Message("user", "q"),)),
+        ({"id": "a", "prompt": "q", "output": [{"type": "text", "text": "x"}], "reward": 1}, "x",
+         1.0, (Message("user", "q"),)),
+        ({"id": "a", "is_correct": 1}, None, 1.0, ()),
+        ({"id": "a", "completion": None, "error": "timeout"}, None, None, ()),
+    ],
+)  # fmt: skip
+def test_lines_of_answers_in_the_shapes_that_people_write(
+    tmp_path: Path,
+    line: dict[str, Any],
+    answer: str | None,
+    value: float | None,
+    prompt: tuple[Message, ...],
+) -> None:
+    file = tmp_path / "a.jsonl"
+    file.write_text("\n" + json.dumps(line) + "\n\n")
+    (task,) = recording(file).tasks
+    (item,) = task.items
+    assert (item.answer, next(iter(item.metrics.values()), None)) == (answer, value)
+    assert item.messages == prompt
+    assert (item.error is None) == ("error" not in line)
+
+
+def test_turns_of_a_chat_are_read_as_lm_eval_writes_them(tmp_path: Path) -> None:
+    shutil.copytree(FIXTURES / "lm_eval" / "q8", tmp_path / "chat")
+    (file,) = (tmp_path / "chat").rglob("samples_*.jsonl")
+    turns = [{"role": "system", "content": "Be brief."}, {"role": "user", "content": "Hi?"}]
+    rows = [json.loads(line) for line in file.read_text().splitlines()]
+    for row in rows:
+        row["arguments"]["gen_args_0"]["arg_0"] = [json.dumps(turns)]
+    file.write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (task,) = recording(tmp_path / "chat").tasks
+    assert task.items[0].messages == (Message("system", "Be brief."), Message("user", "Hi?"))
+
+
 @pytest.mark.public_data
 def test_evalscope_reviews_add_up_to_their_reports() -> None:
     data = os.environ.get("EVALKIT_PUBLIC_DATA")

@@ -134,6 +134,15 @@ def test_an_archive_that_would_burst_is_refused(
         read(path)
 
 
+def test_all_of_an_archive_together_is_bounded(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = packed(tmp_path / "many.eval", inspect_members())
+    monkeypatch.setattr(archive, "MOST_FILE", 20_000)
+    with pytest.raises(LogError, match="holds more than"):
+        read(path)
+
+
 def test_an_archive_that_lies_about_a_size_is_damaged(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
