@@ -13,25 +13,19 @@ from typing import Any, Final
 
 from evalkit.errors import InvalidComparison, UnknownNameError, UsageError
 from evalkit.importers.base import Item, RecordedTask, Recording
+from evalkit.importers.differences import (
+    Difference,
+    Key,
+    changed_ids,
+    document_differences,
+    other_documents,
+    prompt_differences,
+    settings_differences,
+)
 from evalkit.importers.metrics import choose_metric, family_of, matching, require_known
 from evalkit.types import Family
 
-Key = tuple[str, int]
 _NAMED: Final = 3
-_LONG: Final = 120
-
-
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """What two logs do not share.
-
-    Attributes:
-        code: `recorded_tasks`, `recorded_documents`, `recorded_prompts` or `recorded_settings`.
-        message: One sentence with an example.
-    """
-
-    code: str
-    message: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -188,18 +182,18 @@ def _align_task(
     differing: list[list[Difference]] = []
     others: set[str] = set()
     for place in range(1, len(tasks)):
-        changed = _changed(items[0], items[place], "doc_hash")
+        changed = changed_ids(items[0], items[place], "doc_hash")
         if changed:
             others.update(changed)
-        more = [] if partial else list(_documents(baseline.name, ids[0], ids[place]))
+        more = [] if partial else list(document_differences(baseline.name, ids[0], ids[place]))
         if changed and wishes.lenient:
             said = f"{baseline.name}: {len(changed)} documents are not the same, e.g. {changed[0]}"
             more.append(Difference("recorded_documents", said))
         elif changed:
-            raise _other_documents(baseline.name, changed, items[0], items[place])
+            raise other_documents(baseline.name, changed, items[0], items[place])
         # The settings say why prompts differ: they come first.
         more += settings_differences(baseline.name, baseline.settings, tasks[place].settings)
-        more += _prompts(baseline.name, items[0], items[place])
+        more += prompt_differences(baseline.name, items[0], items[place])
         differing.append(more)
     kept = [id for id in (union if partial else common) if id not in others]
     epochs = _epochs(items, set(kept))
@@ -239,89 +233,6 @@ def _shared_metric(
 
 def _of(items: Mapping[Key, Item], id: str, epochs: int) -> Iterator[Item]:
     return (items[id, epoch] for epoch in range(epochs) if (id, epoch) in items)
-
-
-def _changed(one: Mapping[Key, Item], other: Mapping[Key, Item], name: str) -> list[str]:
-    """Return the prompts of which two logs hold different hashes."""
-    found: dict[str, None] = {}
-    for key, item in one.items():
-        twin = other.get(key)
-        if twin is None:
-            continue
-        hashes = getattr(item, name), getattr(twin, name)
-        if None not in hashes and hashes[0] != hashes[1]:
-            found[key[0]] = None
-    return list(found)
-
-
-def _other_documents(
-    name: str, changed: Sequence[str], one: Mapping[Key, Item], other: Mapping[Key, Item]
-) -> InvalidComparison:
-    id = changed[0]
-    first = next(item for (key, _), item in one.items() if key == id)
-    second = next(item for (key, _), item in other.items() if key == id)
-    return InvalidComparison(
-        f"{name}: {len(changed)} documents are not the same in both logs, e.g. document {id}: "
-        f"{_excerpt(first)} and {_excerpt(second)}.",
-        hint="Both must have run the same data set in the same order. --allow-confounded leaves "
-        "these documents out.",
-    )
-
-
-def _excerpt(item: Item) -> str:
-    text = item.messages[-1].content if item.messages else item.target
-    text = " ".join("".join(c if c.isprintable() else " " for c in text).split())
-    shown = text if len(text) <= _LONG else f"…{text[-_LONG:]}"
-    return f"'{shown}' (target '{' '.join(item.target.split())[:40]}')"
-
-
-def _documents(
-    name: str, one: Mapping[str, None], other: Mapping[str, None]
-) -> Iterator[Difference]:
-    for whose, extra in (
-        ("the baseline", [id for id in one if id not in other]),
-        ("the candidate", [id for id in other if id not in one]),
-    ):
-        if extra:
-            message = (
-                f"{name}: {len(extra)} of {len(one.keys() | other.keys())} documents were asked of "
-                f"{whose} alone, e.g. {extra[0]}"
-            )
-            yield Difference("recorded_documents", message)
-
-
-def _prompts(name: str, one: Mapping[Key, Item], other: Mapping[Key, Item]) -> Iterator[Difference]:
-    changed = _changed(one, other, "prompt_hash")
-    if changed:
-        both = len({id for id, _ in one.keys() & other.keys()})
-        message = (
-            f"{name}: {len(changed)} of {both} prompts are not the same text, e.g. of document "
-            f"{changed[0]}"
-        )
-        yield Difference("recorded_prompts", message)
-
-
-def settings_differences(
-    name: str, one: Mapping[str, Any], other: Mapping[str, Any]
-) -> Iterator[Difference]:
-    """Say in what two logs were asked otherwise.
-
-    Args:
-        name: Of the task.
-        one: Settings of the baseline's log.
-        other: Settings of the candidate's log.
-    """
-    for key in dict.fromkeys((*one, *other)):
-        before, after = one.get(key), other.get(key)
-        if before != after:
-            told = [_told(value) for value in (before, after)]
-            message = f"{name}: {key} is {told[0]} for the baseline, {told[1]} for the candidate"
-            yield Difference("recorded_settings", message)
-
-
-def _told(value: Any) -> str:
-    text = " ".join(str(value).split())
-    return "not set" if value is None else text[:_LONG]
 
 
 def _epochs(items: Sequence[Mapping[Key, Item]], ids: set[str]) -> int:

@@ -47,7 +47,8 @@ def shared_plan(arms: Sequence[Arm], config: Config, on_stage: OnStage) -> Plan:
                 hint="Record both with the same tasks, limit, epochs, seed and sampling.",
             )
     _refuse_other_wishes(config, first, first_arm)
-    on_stage(f"asking what {first_arm.recorded} was asked")
+    if len(plans) < len(arms):
+        on_stage(f"asking what {first_arm.recorded} was asked")
     return first
 
 

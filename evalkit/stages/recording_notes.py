@@ -6,8 +6,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Final
 
-from evalkit.importers.alignment import AlignedTask, Difference, settings_differences
+from evalkit.importers.alignment import AlignedTask
 from evalkit.importers.base import RecordedTask, Recording
+from evalkit.importers.differences import Difference, settings_differences
 from evalkit.results import ReasonCode, Threat
 
 # What no log tells: which weights served it, how, and when margins were chosen.

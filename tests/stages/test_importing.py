@@ -105,6 +105,7 @@ def test_what_was_asked_otherwise_makes_it_invalid_unless_allowed(tmp_path: Path
     said = messages(result)
     assert "few-shot examples is 2 for the baseline, 0 for the candidate" in said
     assert "16 of 16 prompts" in said
+    assert "after 33 characters" in said
     allowed = result_of(*words, tmp_path / "b", allow_confounded=True)
     assert allowed.verdict.state is not VerdictState.INVALID
     assert allowed.pooled.baseline.n == 16
