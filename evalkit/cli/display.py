@@ -17,6 +17,14 @@ if TYPE_CHECKING:
     from evalkit.collect.events import Event, RunSummary
 
 _SECONDS_BETWEEN_LINES = 10.0
+_LONGEST_STAGE = 2000
+
+
+def _plain(text: str) -> str:
+    """Return a text in which names that anybody wrote cannot act on a terminal."""
+    from evalkit.report.text import one_line
+
+    return one_line(text, _LONGEST_STAGE)
 
 
 class Display(Protocol):
@@ -85,7 +93,7 @@ class PlainDisplay(NoDisplay):
 
     def on_stage(self, text: str) -> None:
         """Print the stage."""
-        click.echo(f"evalkit: {text}", err=True)
+        click.echo(f"evalkit: {_plain(text)}", err=True)
 
     def on_event(self, arm: str, event: Event) -> None:
         """Print a line when enough time has passed, or when it matters."""
@@ -142,7 +150,9 @@ class RichDisplay(NoDisplay):
 
     def on_stage(self, text: str) -> None:
         """Print the stage above the bars."""
-        self._progress.console.print(f"[dim]{text} …[/dim]")
+        from rich.markup import escape
+
+        self._progress.console.print(f"[dim]{escape(_plain(text))} …[/dim]")
 
     def on_event(self, arm: str, event: Event) -> None:
         """Move the arm's bar."""

@@ -43,6 +43,7 @@ from evalkit.cli.view import view
 from evalkit.errors import EvalKitError, ExitCode
 from evalkit.garbage import rare_collections
 
+_LONGEST = 4000
 _EPILOG = """\b
 Exit codes:
   0 ship · 1 internal error · 2 usage · 3 hold · 4 inconclusive · 5 invalid · 130 interrupted
@@ -149,7 +150,14 @@ def _sentence(message: str) -> str:
 
 
 def _fail(words: Sequence[str], message: str, hint: str | None, code: int) -> int:
-    """Print one clear error: for people on stderr, for programs on stdout with `--json`."""
+    """Print one clear error: for people on stderr, for programs on stdout with `--json`.
+
+    A name in it may come from a file that anybody wrote: it must not act on a terminal.
+    """
+    from evalkit.report.text import one_line
+
+    message = one_line(message, _LONGEST)
+    hint = hint and one_line(hint, _LONGEST)
     told = f"{message} {hint}" if hint else message
     click.echo(f"error: {told}", err=True)
     annotate_error(told)

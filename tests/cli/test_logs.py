@@ -48,6 +48,24 @@ def test_hostile_answers_of_a_log_are_shown_as_text(evalkit: Run, tmp_path: Path
     assert "<img src=x" not in html
 
 
+def test_names_in_a_log_do_not_act_on_a_terminal(evalkit: Run, tmp_path: Path) -> None:
+    evil = "\x1b[31m[/dim]\x07\nred"
+    for name in ("a", "b"):
+        rows = [
+            {"id": i, "task": evil, "model": evil, "output": name, "correct": True}
+            for i in range(3)
+        ]
+        text = "".join(json.dumps(row) + "\n" for row in rows)
+        (tmp_path / f"{name}.jsonl").write_text(text)
+    # click strips what it knows of colours; JSON is written as it is.
+    ended = evalkit("compare", "a.jsonl", "b.jsonl", "-t", evil + "x", "--json")
+    assert ended.code == 2
+    assert not {"\x1b", "\x07", "\n"} & set(ended.json["error"]["message"])
+    told = evalkit("compare", "a.jsonl", "b.jsonl", "-o", "out", "--display", "rich")
+    assert told.code == 5
+    assert "Traceback" not in told.err
+
+
 @pytest.mark.parametrize(
     ("words", "expected"),
     [
