@@ -16,7 +16,7 @@ from evalkit.yamlfile import explain_validation
 HEAD = "taskset.yaml"
 # Whatever a taskset says of itself, these scorers run what a model wrote.
 RUNS_CODE = frozenset({"code"})
-# What another tool asked and scored: its prompts were each sent, however equal two of them are.
+# The scorer of what another tool asked and scored: it stands for that tool.
 RECORDED = "recorded"
 # What of a head tells only how its files are read, and shapes neither prompts nor scores.
 READING = frozenset({"encoding", "delimiter", "columns", "defaults", "lists"})
