@@ -109,6 +109,9 @@ class Config(Checked):
 
     `families` and `metrics` are for logs of other tools: what a task measures, and which of its
     scores counts; by the task's name, or `*` for all.
+
+    `skip_faulty` leaves out samples of public sets whose label is known to be wrong, and
+    `include_path` are folders of lm-eval tasks, which come before lm-eval's own.
     """
 
     endpoints: dict[Name, dict[str, Any]] = Field(default_factory=dict, repr=False)
@@ -119,6 +122,8 @@ class Config(Checked):
     suite: Literal["smoke", "quick", "standard", "full"] | None = None
     limit: int | None = Field(None, ge=1)
     stage_2: int | None = Field(None, ge=1)
+    skip_faulty: bool = False
+    include_path: tuple[str, ...] = ()
     epochs: int = Field(1, ge=1)
     pass_at: tuple[Annotated[int, Field(ge=1)], ...] = ()
     aa: float = Field(0.1, ge=0, le=1)

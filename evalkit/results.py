@@ -13,6 +13,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any, Literal
 
+from evalkit.asked import Skipped as Skipped
+from evalkit.asked import TasksetInfo as TasksetInfo
 from evalkit.estimates import Cells, Estimate, TestResult
 from evalkit.noisefloor import NoiseFloor
 from evalkit.parts import LengthPoint as LengthPoint
@@ -325,40 +327,6 @@ class ArmTiming:
     tokens_per_second: float | None
     median_latency: float | None
     p95_latency: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class TasksetInfo:
-    """What was asked.
-
-    Attributes:
-        agreement: Where a rule decides open answers: the share of labelled answers on which
-            it says what people say; `None` where answers are exact.
-        labels: Whose labels those are.
-    """
-
-    name: str
-    family: str
-    version: int
-    scorer: str
-    scorer_version: int
-    content_hash: str
-    n: int
-    languages: Mapping[str, int]
-    max_tokens: int
-    margin: float
-    description: str
-    agreement: float | None = None
-    labels: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Skipped:
-    """A taskset that was left out, and why."""
-
-    taskset: str
-    family: str
-    reason: str
 
 
 @dataclass(frozen=True, slots=True)

@@ -128,6 +128,10 @@ class Taskset:
         seal: Hash of the same that is written nowhere: only who has the content has it.
         code: Whether scoring executes answers as programs.
         open_answers: Whether an answer may be right in words that no target holds.
+        revision: Of the public data set that the samples were taken from.
+        faults: Samples whose label or check is known to be wrong: why, by id.
+        left_out: Samples of its source that are not asked: how many, by reason.
+        stop: Texts that end an answer, where the configuration names none.
     """
 
     name: str
@@ -144,6 +148,10 @@ class Taskset:
     path: str | None = None
     seal: str = field(default="", repr=False)
     open_answers: bool = False
+    revision: str | None = None
+    faults: Mapping[str, str] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    stop: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,6 +17,7 @@ ROWS: list[set[str]] = [
     {
         "__init__",
         "types",
+        "asked",
         "estimates",
         "noisefloor",
         "passrates",

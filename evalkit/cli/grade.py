@@ -23,6 +23,7 @@ from evalkit.cli.options import (
     PROCESSES,
     SEED,
     SET,
+    SKIP_FAULTY,
     SUITE,
     TALKING,
     read_config,
@@ -57,6 +58,7 @@ _NAMED = 10
 )
 @PASS_AT
 @ALLOW_CODE
+@SKIP_FAULTY
 @PROCESSES
 @JUDGE
 @CONFIG
@@ -74,6 +76,7 @@ def grade(
     epochs: int | None,
     pass_at: tuple[int, ...],
     allow_code: bool | None,
+    skip_faulty: bool | None,
     processes: int | None,
     judge: str | None,
     config_path: Path | None,
@@ -87,19 +90,21 @@ def grade(
 ) -> None:
     """Score recorded answers: JSON lines with `id` and `completion`.
 
-    TASKSET is a built-in name, a taskset's folder or file, or a public set in its own file:
-    gsm8k:FILE, math:FILE, humaneval:FILE, mbpp:FILE, ifeval:FILE, simpleqa:FILE,
-    truthfulqa:FILE, halluqa:FILE. An answer may have `finish_reason`, `epoch` and
+    TASKSET is a built-in name, a taskset's folder or file, a public set by name (gsm8k), in
+    its own file (gsm8k:FILE, path:FILE) or on the hub (hf:ORG/NAME), or a task of lm-eval
+    (lm-eval:TASK). An answer may have `finish_reason`, `epoch` and
     `reasoning`. --suite, --seed and --languages say which prompts a generator made. With
     --judge that endpoint decides; what it says is kept in --output.
     """
     from evalkit.stages.grading_answers import grade_answers, read_answers, write_items
     from evalkit.stages.judge_verbs import judge_answers
     from evalkit.tasksets.catalogue import DEFAULT_SUITE, Size, load_taskset
+    from evalkit.tasksets.faults import without_faulty
     from evalkit.tasksets.suites import SUITES
 
     size = Size(SUITES[suite or DEFAULT_SUITE], seed or 0, languages)
     loaded = load_taskset(taskset, size)
+    loaded = without_faulty(loaded) if skip_faulty else loaded
     recorded = read_answers(answers, loaded, epochs=epochs)
     config = read_config(config_path, overrides, {**flags, "judge": judge})
     with make_display(display, quiet=quiet, verbose=verbose) as shown:

@@ -118,6 +118,18 @@ ALLOW_CODE = click.option(
     default=None,
     help="Run code answers in the sandbox; without it the code family is left out.",
 )
+SKIP_FAULTY = click.option(
+    "--skip-faulty",
+    is_flag=True,
+    default=None,
+    help="Leave out prompts of public sets whose label is known to be wrong.",
+)
+INCLUDE_PATH = click.option(
+    "--include-path",
+    multiple=True,
+    metavar="FOLDER",
+    help="Folder of lm-eval tasks of your own; comes before lm-eval's own. May be repeated.",
+)
 JUDGE = click.option(
     "--judge",
     metavar="ENDPOINT",
@@ -225,6 +237,8 @@ COLLECTING = together(
     SEED,
     CONNECTIONS,
     ALLOW_CODE,
+    SKIP_FAULTY,
+    INCLUDE_PATH,
     REDACT,
     FRESH,
     OUTPUT,

@@ -16,10 +16,12 @@ from evalkit.cli.options import (
     DECIDING,
     EPOCHS,
     HTML,
+    INCLUDE_PATH,
     JSON,
     LIMIT,
     SEED,
     SET,
+    SKIP_FAULTY,
     SUITE,
     TASKS,
     names,
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
     from evalkit.config import Config
     from evalkit.stages.forecast import Forecast
 
-_ASKING = together(CONFIG, SET, TASKS, SUITE, LIMIT, EPOCHS, SEED, ALLOW_CODE)
+_ASKING = together(
+    CONFIG, SET, TASKS, SUITE, LIMIT, EPOCHS, SEED, ALLOW_CODE, SKIP_FAULTY, INCLUDE_PATH
+)
 
 
 @click.command()

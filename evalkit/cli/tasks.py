@@ -51,14 +51,16 @@ def tasks(
         builtin_names,
         draw,
         in_languages,
-        load_taskset,
+        load_tasksets,
     )
     from evalkit.tasksets.suites import SUITES
 
     rate = share("--flips", flips)
     size = Size(SUITES[suite or DEFAULT_SUITE], seed or 0, languages)
     chosen = [
-        in_languages(load_taskset(name, size), languages) for name in names or builtin_names()
+        in_languages(taskset, languages)
+        for name in names or builtin_names()
+        for taskset in load_tasksets(name, size)
     ]
     previews = {t.name: draw(t, limit, seed or 0).samples if names else () for t in chosen}
     rows = [
@@ -76,7 +78,11 @@ def tasks(
         return
     _print_table(rows)
     _print_suites(suite_outlooks(rate, languages), rate)
-    for taskset in chosen:
+    for taskset in chosen if names else ():
+        for id, why in sorted(taskset.faults.items()):
+            click.echo(f"\n{taskset.name} {id}: {why} (--skip-faulty leaves it out)")
+        for why, count in taskset.left_out.items():
+            click.echo(f"\n{taskset.name}: {count} left out: {why}")
         for sample in previews[taskset.name]:
             _print_sample(sample)
 
@@ -99,6 +105,9 @@ def _as_dict(taskset: Taskset, preview: tuple[Sample, ...]) -> dict[str, Any]:
         "measures_hallucination": taskset.measures_hallucination,
         "runs_code": taskset.code,
         "content_hash": taskset.content_hash,
+        "revision": taskset.revision,
+        "faults": dict(taskset.faults),
+        "left_out": dict(taskset.left_out),
         "preview": [
             {
                 "id": sample.id,
@@ -129,6 +138,8 @@ def _print_table(tasksets: list[dict[str, Any]]) -> None:
                     taskset["independent"] < taskset["samples"],
                     f"{taskset['independent']} independent",
                 ),
+                (taskset["faults"], f"{len(taskset['faults'])} known faults"),
+                (taskset["left_out"], f"{sum(taskset['left_out'].values())} left out"),
             )
             if applies
         ]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import platform
 import secrets
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -80,10 +80,10 @@ def identity_of(header: Mapping[str, Any]) -> Identity:
 def adopt_header(folder: RunFolder, header: Mapping[str, Any]) -> None:
     """Write a run's header, unless the folder belongs to another endpoint or settings.
 
-    `identity_key` must be equal, and so must `redaction`, `sampling` for every taskset that
-    both know, the fields that are not sent, and what was answered to fixed prompts in the
-    preflight. Other tasksets and more samples are fine; what is known of earlier ones is kept,
-    and so is what was declared before the first request.
+    `identity_key` must be equal, and so must `redaction`, `sampling` and the revision of its
+    data for every taskset that both know, the fields that are not sent, and what was answered
+    to fixed prompts in the preflight. Other tasksets and more samples are fine; what is known
+    of earlier ones is kept, and so is what was declared before the first request.
 
     Args:
         folder: Opened for writing.
@@ -130,6 +130,7 @@ def check_header(folder: RunFolder, header: Mapping[str, Any]) -> Mapping[str, A
     for taskset in sorted(set(old_sampling) & set(header["sampling"])):
         new = header["sampling"][taskset]
         differences += _differences(f"{taskset}.", old_sampling[taskset], new)
+    differences += _differences("", *_revisions(old, header))
     if "preflight" in header:
         omitted = [{"omitted": list(one.get("omitted", ()))} for one in (old, header)]
         differences += _differences("", *omitted)
@@ -216,6 +217,17 @@ def _canaries(header: Mapping[str, Any]) -> dict[str, str]:
     """Return the answers to fixed prompts that were the same each time."""
     record = read_record(header.get("preflight"), Identity(kind="", model=""))
     return {} if record is None else {c.name: c.text for c in record.canaries if c.stable}
+
+
+def _revisions(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield the revision of each taskset that both know and that has one."""
+    told = [
+        {row["name"]: row.get("revision") for row in header.get("plan", {}).get("tasksets", ())}
+        for header in (old, new)
+    ]
+    shared = [name for name in told[0] if name in told[1]]
+    for one in told:
+        yield {f"{name}.revision": one[name] for name in shared}
 
 
 def _changed_answers(old: Mapping[str, Any], new: Mapping[str, Any]) -> list[str]:

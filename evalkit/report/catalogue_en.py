@@ -485,6 +485,15 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{taskset} was decided by a rule that often disagrees with labels: name a judge",
         "open answers decided by a rule",
     ),
+    "threat.LABEL_FAULTS": (
+        "{taskset} holds {n} prompts whose label or check is known to be wrong: --skip-faulty "
+        "leaves them out",
+        "prompts whose label is known to be wrong",
+    ),
+    "threat.PROMPTS_LEFT_OUT": (
+        "{n} prompts of {taskset} were not asked: {why}",
+        "prompts of a public set that were not asked",
+    ),
     "threat.REVIEWED": (
         "reviewers ({reviewers}) marked {marks} samples, {applied} marks change something. "
         "Before: {before}; after: {after}. Marks can only take a SHIP away",

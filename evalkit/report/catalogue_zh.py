@@ -454,6 +454,14 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{taskset} 由与标注常不一致的规则判定：请指定评审模型",
         "开放式回答由规则判定",
     ),
+    "threat.LABEL_FAULTS": (
+        "{taskset} 中有 {n} 道题的标注或判定已知有误：--skip-faulty 可将其排除",
+        "标注已知有误的题",
+    ),
+    "threat.PROMPTS_LEFT_OUT": (
+        "{taskset} 有 {n} 道题未提问：{why}",
+        "公开题集中未提问的题",
+    ),
     "threat.JUDGED": (
         "{taskset} 由模型评审（灵敏度 {sensitivity}，特异度 {specificity}，J = {youden}，{labels} "
         "个标注）：差值已按 J 校正",

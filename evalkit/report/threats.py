@@ -32,6 +32,7 @@ def threat_items(
         names = sorted({item.taskset for item in comparison.skipped})
         found.append(Threat("SKIPPED", "warn", {"names": names}))
     found += _weak_rules(comparison)
+    found += _known_faults(comparison)
     noise = {} if result.noise is None else noise_facts(words, result.noise)
     items = [
         _item(words, threat, noise if threat.code == "NOISE_FLOOR" else {})
@@ -54,6 +55,16 @@ def _weak_rules(comparison: Comparison) -> Iterator[Threat]:
                 "labels": asked.labels,
             }
             yield Threat("RULE_WEAK", "warn", values)
+
+
+def _known_faults(comparison: Comparison) -> Iterator[Threat]:
+    """Say which public sets hold prompts that are known to be wrong, and what was left out."""
+    for asked in comparison.tasksets:
+        if asked.faulty:
+            yield Threat("LABEL_FAULTS", "warn", {"taskset": asked.name, "n": asked.faulty})
+        for reason, n in asked.left_out.items():
+            values = {"taskset": asked.name, "n": n, "why": reason}
+            yield Threat("PROMPTS_LEFT_OUT", "ok", values)
 
 
 def _item(words: Words, threat: Threat, more: Mapping[str, str]) -> ThreatItem:

@@ -29,7 +29,8 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
     that fails gives `ERROR` with the class of its failure as the reason, a judge that failed
     `MISSING` with reason `judge:<what>`. Where nothing could be extracted the score is
     `UNSCORED` and flagged as badly formatted. A model's failure overrides the scorer's
-    outcome, and the explanation says so.
+    outcome, and the explanation says so, unless the scorer's word is final: another tool's
+    rule is then kept as it is, and the failure stays a flag.
     """
     score = Score(
         sample_id=completion.sample_id,
@@ -51,7 +52,8 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
         )
     text = completion.text
     flags = health_flags(text, completion.finish_reason, expected_language(sample))
-    if text is None or is_blank(text):
+    final = getattr(scorer, "final", False)
+    if text is None or (is_blank(text) and not final):
         return _abstained(score, flags, "The answer is empty.")
     try:
         judgement = _checked(scorer(sample, text))
@@ -63,7 +65,7 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
             explanation=" ".join(str(error).split())[:400],
             flags=flags,
         )
-    return _combined(score, judgement, flags)
+    return _combined(score, judgement, flags, final=final)
 
 
 def decides_itself(sample: Sample, completion: Completion) -> bool:
@@ -137,7 +139,9 @@ def _abstained(score: Score, flags: tuple[Flag, ...], explanation: str) -> Score
     )
 
 
-def _combined(score: Score, judgement: Judgement, flags: tuple[Flag, ...]) -> Score:
+def _combined(
+    score: Score, judgement: Judgement, flags: tuple[Flag, ...], *, final: bool = False
+) -> Score:
     flags = tuple(dict.fromkeys((*flags, *judgement.flags)))
     score = replace(
         score,
@@ -162,7 +166,7 @@ def _combined(score: Score, judgement: Judgement, flags: tuple[Flag, ...]) -> Sc
             flags=tuple(dict.fromkeys((*flags, Flag.BAD_FORMAT))),
         )
     refused = Flag.REFUSED in flags and judgement.outcome is Outcome.INCORRECT
-    if not causes and not refused:
+    if final or (not causes and not refused):
         return score
     causes = causes or [Flag.REFUSED.value]
     return _abstained(

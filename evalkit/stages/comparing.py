@@ -368,4 +368,7 @@ def _taskset_info(taskset: Taskset, plan: Plan, judged: Mapping[str, Judged]) ->
         description=taskset.description,
         agreement=None if (rule := weak_rule(taskset)) is None else rule.share,
         labels=None if rule is None else rule.labels,
+        revision=taskset.revision,
+        faulty=sum(sample.id in taskset.faults for sample in taskset.samples),
+        left_out=taskset.left_out,
     )

@@ -14,6 +14,9 @@ from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.tasksets.drawing import Drawing, ordered_units
 from evalkit.tasksets.formats.base import FORMATS
+from evalkit.tasksets.harness import HARNESS, parse_reference
+from evalkit.tasksets.hub import HUB
+from evalkit.tasksets.published import LOCAL, is_published
 from evalkit.tasksets.suites import SuiteName
 from evalkit.types import Language, Sample, Sampling, Taskset
 
@@ -53,6 +56,7 @@ class Plan:
         suite: How much the generators made.
         staged: Whether whole units were drawn, for a plan of more than one look.
         stage_2: Further samples a taskset at most, as stage 2; `None` for no such stage.
+        skip_faulty: Whether samples whose label is known to be wrong were left out.
     """
 
     selection: Selection
@@ -64,6 +68,7 @@ class Plan:
     suite: SuiteName | None = None
     staged: bool = False
     stage_2: int | None = None
+    skip_faulty: bool = False
 
     @property
     def tasksets(self) -> tuple[Taskset, ...]:
@@ -95,8 +100,8 @@ class Plan:
     def sampling_for(self, taskset: Taskset) -> Sampling:
         """Return how a taskset is sampled."""
         options = self.sampling.model_dump()
-        own = options.pop("max_tokens")
-        return Sampling(max_tokens=own or taskset.max_tokens, **options)
+        own, stop = options.pop("max_tokens"), options.pop("stop")
+        return Sampling(max_tokens=own or taskset.max_tokens, stop=stop or taskset.stop, **options)
 
     def record(self) -> dict[str, Any]:
         """Return what a run's header must hold to make this plan again."""
@@ -109,6 +114,7 @@ class Plan:
                     if taskset.path is None or builtin.get(taskset.name) == taskset.path
                     else absolute_source(taskset.path),
                     "content_hash": taskset.content_hash,
+                    **_provenance(taskset),
                 }
                 for taskset in self.tasksets
             ],
@@ -120,7 +126,29 @@ class Plan:
             "suite": self.suite,
             "staged": self.staged,
             "stage_2": self.stage_2,
+            "skip_faulty": self.skip_faulty,
         }
+
+
+def _provenance(taskset: Taskset) -> dict[str, Any]:
+    """Return which commit of a public set was read, and what of it counts with a doubt or not."""
+    told = {
+        "revision": taskset.revision,
+        "known_faults": sorted(taskset.faults),
+        "left_out": dict(taskset.left_out),
+    }
+    return {key: value for key, value in told.items() if value}
+
+
+def _with_folders(config: Config) -> tuple[str, ...]:
+    """Return the tasks, those of lm-eval with the folders of the user's own."""
+    begin = f"{HARNESS}:"
+    return tuple(
+        str(parse_reference(task.removeprefix(begin), config.include_path))
+        if task.startswith(begin)
+        else task
+        for task in config.tasks
+    )
 
 
 def _refuse_unknown_scorers(selection: Selection) -> None:
@@ -145,7 +173,7 @@ def make_plan(config: Config) -> Plan:
             hint="Declare `plan: two-stage` in the policy before the first stage is asked.",
         )
     selection = select(
-        config.tasks,
+        _with_folders(config),
         limit=config.limit,
         seed=config.seed,
         allow_code=config.allow_code,
@@ -153,6 +181,7 @@ def make_plan(config: Config) -> Plan:
         suite=config.suite,
         staged=staged,
         stage_2=config.stage_2,
+        skip_faulty=config.skip_faulty,
     )
     _refuse_unknown_scorers(selection)
     return Plan(
@@ -165,6 +194,7 @@ def make_plan(config: Config) -> Plan:
         config.suite,
         staged,
         config.stage_2,
+        config.skip_faulty,
     )
 
 
@@ -200,6 +230,7 @@ def read_plan(
         names = [_source(row, folder) for row in record["tasksets"]]
         languages = tuple(record["languages"])
         staged, stage_2 = record.get("staged", False), record.get("stage_2")
+        skip_faulty = record.get("skip_faulty", False)
         selection = select(
             names,
             limit=record["limit"],
@@ -209,6 +240,7 @@ def read_plan(
             suite=record.get("suite"),
             staged=staged,
             stage_2=stage_2,
+            skip_faulty=skip_faulty,
         )
         plan = Plan(
             selection,
@@ -220,6 +252,7 @@ def read_plan(
             record.get("suite"),
             staged,
             stage_2,
+            skip_faulty,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StoreError(f"{folder} does not say what was asked: {error}.") from None
@@ -236,14 +269,22 @@ def _source(row: Mapping[str, Any], folder: Path) -> str:
 
 
 def absolute_source(source: str) -> str:
-    """Return where a taskset lies so that it is found from any folder: a path or FORMAT:FILE.
+    """Return where a taskset lies so that it is found from any folder.
+
+    A path or FORMAT:FILE; what lies on the hub is named as it is.
 
     >>> absolute_source("/a/b"), absolute_source("gsm8k:/a/test.jsonl")
     ('/a/b', 'gsm8k:/a/test.jsonl')
+    >>> absolute_source("gsm8k"), absolute_source("gsm8k:hf:openai/gsm8k:main")
+    ('gsm8k', 'gsm8k:hf:openai/gsm8k:main')
     """
-    form, colon, path = source.partition(":")
-    if colon and form in FORMATS:
-        return f"{form}:{Path(path).absolute()}"
+    kind, colon, rest = source.partition(":")
+    if colon and kind == HARNESS:
+        return str(parse_reference(rest))
+    if (colon and (kind == HUB or rest.startswith(f"{HUB}:"))) or is_published(source):
+        return source
+    if colon and (kind in FORMATS or kind == LOCAL):
+        return f"{kind}:{Path(rest).absolute()}"
     return str(Path(source).absolute())
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
 
 from evalkit.collect.journal import open_run
 from evalkit.config import Config
@@ -71,6 +72,7 @@ def other_wishes(config: Config, plan: Plan) -> dict[str, tuple[object, object]]
         "limit": (plan.limit, config.limit, config.limit is not None),
         "suite": (plan.suite, config.suite, config.suite is not None),
         "stage_2": (plan.stage_2, config.stage_2, config.stage_2 is not None),
+        "skip_faulty": (plan.skip_faulty, config.skip_faulty, config.skip_faulty),
         "languages": (plan.languages, config.languages, config.languages),
         "epochs": (plan.epochs, config.epochs, config.epochs != 1),
         "seed": (plan.seed, config.seed, config.seed != 0),
@@ -85,7 +87,7 @@ def other_wishes(config: Config, plan: Plan) -> dict[str, tuple[object, object]]
 def _meant(wishes: Sequence[str], plan: Plan) -> set[str | None]:
     """Return the tasksets that names, families and paths mean; `None` for one not recorded."""
     rows = plan.record()["tasksets"]
-    known = {word: row["name"] for row in rows for word in (row["name"], row["path"])}
+    known = {word: row["name"] for row in rows for word in (row["name"], *_spellings(row))}
     # A family means the tasksets that ship with evalkit.
     shipped = {row["name"] for row in rows if row["path"] is None}
     meant: set[str | None] = set()
@@ -99,6 +101,13 @@ def _meant(wishes: Sequence[str], plan: Plan) -> set[str | None]:
             family = {known.get(wish, known.get(absolute_source(wish)))}
         meant |= family
     return meant
+
+
+def _spellings(row: Mapping[str, Any]) -> Iterator[str | None]:
+    """Yield the ways to write where a taskset lies: also without the commit that was read."""
+    yield row["path"]
+    if row.get("revision"):
+        yield row["path"].replace(f"@{row['revision']}", "")
 
 
 def recorded_run(arm: Arm, plan: Plan) -> CollectedRun:

@@ -7,13 +7,25 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from evalkit.errors import TasksetError, UnknownNameError
+from evalkit.errors import TasksetError, UnknownNameError, UsageError
 from evalkit.fingerprint import digest
 from evalkit.resources import resource_dir
 from evalkit.tasksets.drawing import StagedDraw, draw_units
-from evalkit.tasksets.formats.base import FORMATS, load_published
+from evalkit.tasksets.faults import without_faulty
+from evalkit.tasksets.formats.base import FORMATS
+from evalkit.tasksets.harness import HARNESS, load_harness
 from evalkit.tasksets.head import HEAD, read_head
-from evalkit.tasksets.jsonl import ENDINGS, load_file, load_folder, make_folder
+from evalkit.tasksets.hub import HUB
+from evalkit.tasksets.jsonl import ENDINGS, HEADED, load_file, load_folder, make_folder
+from evalkit.tasksets.published import (
+    LOCAL,
+    PUBLISHED,
+    is_published,
+    load_by_name,
+    load_detected,
+    load_from_hub,
+    load_named_format,
+)
 from evalkit.tasksets.suites import SUITES, SuiteName, shares
 from evalkit.types import Family, Language, Sample, Taskset
 
@@ -53,23 +65,60 @@ def builtin_names() -> list[str]:
     return sorted(names, key=lambda name: (order.get(name.partition("-")[0], len(order)), name))
 
 
+def load_tasksets(name: str, size: Size | None = None) -> list[Taskset]:
+    """Load what a name stands for: one taskset, or those of a group of lm-eval's tasks.
+
+    Raises:
+        UnknownNameError: With suggestions, when nobody knows it.
+        MissingExtraError: When it needs a package that is not installed.
+        TasksetError: When it cannot be used.
+    """
+    kind, colon, rest = name.partition(":")
+    if colon and kind == HARNESS:
+        return load_harness(rest)
+    return [_load(name, size)]
+
+
 def load_taskset(name: str, size: Size | None = None) -> Taskset:
+    """Load one taskset by its name; see `load_tasksets`.
+
+    Raises:
+        UsageError: Also for a group of tasks.
+    """
+    loaded = load_tasksets(name, size)
+    if len(loaded) > 1:
+        raise UsageError(
+            f"'{name}' is a group of {len(loaded)} tasks.",
+            hint=f"Name one of them: {', '.join(str(one.path) for one in loaded[:5])}, ...",
+        )
+    return loaded[0]
+
+
+def _load(name: str, size: Size | None) -> Taskset:
     """Load a taskset by its name.
 
     Args:
-        name: A built-in name, a folder, one file with its head, or `FORMAT:FILE` for a
-            public set in its own file.
+        name: A built-in name, a folder, one file with its head, the name of a public set,
+            `FORMAT:FILE` for one in its own file, `path:FILE` for one whose format shows,
+            or `hf:ORG/NAME` for a data set of the hub.
         size: How much a generator makes; what is written down is always whole.
 
     Raises:
         UnknownNameError: With suggestions, when it is none of these.
+        MissingExtraError: When it needs a package that is not installed.
         TasksetError: When it cannot be used.
     """
-    form, colon, path = name.partition(":")
-    if colon and form in FORMATS:
-        return load_published(form, Path(path))
-    if Path(name).suffix.lower() in ENDINGS and Path(name).is_file():
+    kind, colon, rest = name.partition(":")
+    if colon and kind in FORMATS:
+        return load_named_format(kind, rest)
+    if colon and kind == HUB:
+        return load_from_hub(rest)
+    if colon and kind == LOCAL:
+        return load_detected(Path(rest))
+    if Path(name).suffix.lower() in HEADED and Path(name).is_file():
         return load_file(Path(name))
+    if is_published(name) and not Path(name).is_dir():
+        return load_by_name(name)
     folder = find_folder(name)
     if read_head(folder).generator is None:
         return load_folder(folder)
@@ -95,7 +144,7 @@ def find_folder(name: str) -> Path:
             hint=f"A taskset is a folder with {HEAD} and samples, or one file that ends in "
             f"{', '.join(ENDINGS)}.",
         )
-    raise UnknownNameError("taskset", name, {*builtin_names(), *Family})
+    raise UnknownNameError("taskset", name, {*builtin_names(), *Family, *PUBLISHED})
 
 
 def select(
@@ -108,6 +157,7 @@ def select(
     suite: SuiteName | None = None,
     staged: bool = False,
     stage_2: int | None = None,
+    skip_faulty: bool = False,
 ) -> Selection:
     """Load what a run asks.
 
@@ -122,6 +172,7 @@ def select(
         suite: How much the generators make.
         staged: Draw whole units, as plans of more than one look need it.
         stage_2: With `staged`: at most so many further samples a taskset, as stage 2.
+        skip_faulty: Leave out samples whose label is known to be wrong.
 
     Raises:
         UnknownNameError: For a name that is not known.
@@ -131,8 +182,10 @@ def select(
     samples = SUITES[suite or DEFAULT_SUITE]
     # What is drawn in stages is drawn from the same prompts each time.
     size = Size(samples if staged else min(samples, limit or samples), seed, tuple(languages))
-    tasksets = [load_taskset(name, size) for name in _expand(names, suite)]
+    tasksets = [one for name in _expand(names, suite) for one in load_tasksets(name, size)]
     _refuse_equal_names(tasksets)
+    if skip_faulty:
+        tasksets = [without_faulty(taskset) for taskset in tasksets]
     asked: list[Taskset] = []
     drawn: list[StagedDraw] = []
     skipped: list[tuple[Taskset, str]] = []

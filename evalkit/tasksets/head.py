@@ -19,7 +19,7 @@ RUNS_CODE = frozenset({"code"})
 # The scorer of what another tool asked and scored: it stands for that tool.
 RECORDED = "recorded"
 # What of a head tells only how its files are read, and shapes neither prompts nor scores.
-READING = frozenset({"encoding", "delimiter", "columns", "defaults", "lists"})
+READING = frozenset({"encoding", "delimiter", "columns", "defaults", "lists", "source"})
 _FIELDS = ("id", "language", "category", "input", "messages", "target", "cluster", "metadata")
 _GROUPS = ("target.", "metadata.")
 
@@ -28,11 +28,14 @@ class Head(BaseModel):
     """What a head may say. `{input}` in a template is replaced literally.
 
     Attributes:
+        stop: Texts that end an answer.
         generator: Makes the samples, in place of a file.
         options: What that generator is told.
         open_answers: Whether an answer may be right in words that no target holds; then the
             report says how far its scorer agrees with people, and a judge decides if it can.
         suites: Whether the taskset is part of the suites.
+        source: Where the rows are, when no file beside the head holds them: a data set of
+            the hub, `hf:ORG/NAME[@REVISION][:CONFIG][:SPLIT]`.
         encoding: Of the samples' file, where it is neither UTF-8 nor UTF-16 with a mark.
         delimiter: Between the cells of a table; a comma, and a tab in `.tsv`.
         columns: From a field (`input`, `target.value`, ...) to the column, or the key of a
@@ -55,9 +58,11 @@ class Head(BaseModel):
     open_answers: bool = False
     system: dict[Language, str] = Field(default_factory=dict)
     template: dict[Language, str] = Field(default_factory=dict)
+    stop: tuple[str, ...] = ()
     generator: str | None = None
     options: dict[str, Any] = Field(default_factory=dict)
     suites: bool = True
+    source: str | None = Field(None, pattern=r"^hf:.+")
     encoding: str | None = None
     delimiter: str | None = Field(None, min_length=1, max_length=1)
     columns: dict[str, str] = Field(default_factory=dict)

@@ -17,14 +17,17 @@ from evalkit.tasksets.clusters import join_equal_prompts
 from evalkit.tasksets.generators.base import Made, take
 from evalkit.tasksets.head import HEAD, READING, RUNS_CODE, Head, parse_head, read_head
 from evalkit.tasksets.rows import Row, json_rows
+from evalkit.tasksets.source import open_source, source_rows
 from evalkit.tasksets.tables import table_rows
-from evalkit.tasksets.textfile import open_text
+from evalkit.tasksets.textfile import open_text, read_text
 from evalkit.types import Language, Message, Sample, Taskset
 
 TABLES: Mapping[str, str] = {".csv": ",", ".tsv": "\t"}
 """Endings of tables, and what separates their cells unless the head says otherwise."""
 FILES = ("samples.jsonl", "samples.csv", "samples.tsv")
 ENDINGS = (".jsonl", *TABLES)
+HEADED = (*ENDINGS, ".yaml")
+"""Endings of files that are a whole taskset; a YAML file names the `source` of its rows."""
 _FENCE = "---"
 _ENCODING = re.compile(r"""^encoding:[ \t]{0,9}["']?([\w.-]{1,40})""", re.MULTILINE)
 _MAX_HEAD = 100_000
@@ -40,6 +43,8 @@ def load_folder(folder: Path) -> Taskset:
             unknown key, duplicate id, or no sample at all.
     """
     head = read_head(folder)
+    if head.source is not None:
+        return _load_source(head, folder / HEAD, str(folder))
     path = _samples_file(folder)
     with open_text(path, head.encoding, newline=_newline(path), nameable=True) as lines:
         return taskset_of(head, path, str(folder), _rows(path, head, lines))
@@ -48,9 +53,18 @@ def load_folder(folder: Path) -> Taskset:
 def load_file(path: Path) -> Taskset:
     """Read and check a taskset that is one file: YAML between two lines `---`, then rows.
 
+    A `.yaml` file is a head alone, which names the source of its rows.
+
     Raises:
         TasksetError: As `load_folder` does.
     """
+    if path.suffix.lower() == ".yaml":
+        head = parse_head(read_text(path), f"'{path}'")
+        if head.source is None:
+            raise TasksetError(
+                f"'{path}' does not say where its rows are.", hint="Add `source: hf:ORG/NAME`."
+            )
+        return _load_source(head, path, str(path))
     with open_text(path, _told_encoding(path), newline=_newline(path), nameable=True) as lines:
         head, first = _front(path, lines)
         if head.generator is not None:
@@ -105,21 +119,32 @@ def _newline(path: Path) -> str:
 
 
 def _rows(path: Path, head: Head, lines: Iterable[str], first: int = 1) -> Iterator[Row]:
-    """Yield rows, unless an id stands there twice."""
     ending, file = path.suffix.lower(), f"'{path}'"
     if ending in TABLES:
         delimiter = head.delimiter or TABLES[ending]
         rows = table_rows(lines, head, file, delimiter=delimiter, first=first)
     else:
         rows = json_rows(lines, head, file, first)
-    # In the order of the rows, whose lines stand beside it.
+    return _once(rows, file, "line")
+
+
+def _load_source(head: Head, path: Path, origin: str) -> Taskset:
+    """Make a taskset of the rows that its head names."""
+    found = open_source(head)
+    rows = _once(source_rows(head, found), f"'{found.source.repo}'", "row")
+    return replace(taskset_of(head, path, origin, rows), revision=found.source.revision)
+
+
+def _once(rows: Iterable[tuple[int, Row]], where: str, unit: str) -> Iterator[Row]:
+    """Yield rows, unless an id stands there twice."""
+    # In the order of the rows, whose numbers stand beside it.
     seen: dict[str, None] = {}
     numbers = array("I")
     for number, row in rows:
         if row.id in seen:
             earlier = numbers[list(seen).index(row.id)]
             raise TasksetError(
-                f"{file} line {number}: id '{row.id}' stands already in line {earlier}.",
+                f"{where} {unit} {number}: id '{row.id}' stands already in {unit} {earlier}.",
                 hint="Give every sample an id of its own.",
             )
         seen[row.id] = None
@@ -212,6 +237,7 @@ def _taskset(head: Head, origin: str, rows: Iterable[tuple[Sample, Any]]) -> Tas
         path=origin,
         seal=seal,
         open_answers=head.open_answers,
+        stop=head.stop,
     )
 
 
@@ -219,6 +245,8 @@ def _shaping(head: Head) -> dict[str, Any]:
     """Return what of a head shapes prompts and scores."""
     told = {"suites", "open_answers", "generator", "options", *READING}
     shaping = head.model_dump(mode="json", exclude=told)
+    if not head.stop:
+        del shaping["stop"]
     made = {"generator": head.generator, "options": head.options}
     return shaping if head.generator is None else {**shaping, **made}
 

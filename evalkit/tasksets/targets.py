@@ -109,6 +109,7 @@ _CHECKS: Mapping[str, Callable[[Target], str | None]] = {
     "math": _math,
     "code": _code,
     "instructions": _instructions,
+    "ifbench": _instructions,
     "references": _references,
     "judge": _judge,
 }

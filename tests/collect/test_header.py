@@ -94,6 +94,18 @@ def test_another_endpoint_or_other_settings_are_refused(
     assert list(folder.completions()) == [completion(0)]
 
 
+def test_another_revision_of_a_public_set_is_refused(folder: RunFolder) -> None:
+    def asked(revision: str | None) -> dict[str, Any]:
+        row = {"name": "facts", "revision": revision} if revision else {"name": "facts"}
+        return {**header(), "plan": {"tasksets": [row, {"name": revision or "other"}]}}
+
+    with RunFolder.create_or_open(folder.path) as opened:
+        adopt_header(opened, asked("a" * 40))
+        adopt_header(opened, asked("a" * 40))
+        with pytest.raises(FingerprintMismatch, match=r"facts\.revision 'a+' → 'b+'"):
+            adopt_header(opened, asked("b" * 40))
+
+
 def test_known_weights_may_move_to_another_port(tmp_path: Path) -> None:
     folder = RunFolder.create_or_open(tmp_path)
     known = replace(IDENTITY, weights_hash="abc")

@@ -200,6 +200,19 @@ def test_a_rule_that_often_disagrees_with_people_is_told_and_a_judge_is_not(
     assert told(replace(first, agreement=None)) == []
 
 
+@pytest.mark.parametrize("language", LANGUAGES)
+def test_faulty_labels_and_what_was_left_out_are_said(language: Language) -> None:
+    made = comparison("SHIP")
+    first = replace(made.tasksets[0], faulty=4, left_out={"known label fault": 3})
+    view = build_view(replace(made, tasksets=(first, *made.tasksets[1:])), language)
+    told = {item.code: item for item in view.candidates[0].threats}
+    assert {"4", "--skip-faulty"} <= set(re.findall(r"[\w-]+", told["LABEL_FAULTS"].text))
+    assert told["LABEL_FAULTS"].level == "warn"
+    assert first.name in told["PROMPTS_LEFT_OUT"].text
+    assert "known label fault" in told["PROMPTS_LEFT_OUT"].text
+    assert told["PROMPTS_LEFT_OUT"].level == "ok"
+
+
 def test_confounded_and_unknown_threats_are_readable() -> None:
     made = comparison("SHIP", skipped=False)
     threats = (

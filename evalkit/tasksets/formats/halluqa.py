@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evalkit.errors import TasksetError
-from evalkit.tasksets.formats.base import FORMATS, Format, Located, head, json_list
+from evalkit.tasksets.formats.base import FORMATS, Format, head, json_list
+from evalkit.tasksets.records import Located
 
 _HEAD = head(
     name="halluqa",

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from evalkit.errors import TasksetError
-from evalkit.tasksets.formats.base import FORMATS, Format, Located, head, json_lines
+from evalkit.tasksets.formats.base import FORMATS, Format, head, json_lines
+from evalkit.tasksets.records import Located
 
 _HEAD = head(
     name="ifeval",
@@ -16,7 +17,12 @@ _HEAD = head(
 )
 
 
-def _row(located: Located) -> dict[str, Any]:
+def instructions_row(located: Located) -> dict[str, Any]:
+    """Return the fields of a row with `instruction_id_list` and parallel `kwargs`.
+
+    Raises:
+        TasksetError: When they are not there, or not parallel.
+    """
     names, kwargs = located.record.get("instruction_id_list"), located.record.get("kwargs")
     if not isinstance(names, list) or not names:
         raise TasksetError(
@@ -39,4 +45,4 @@ def _row(located: Located) -> dict[str, Any]:
     }
 
 
-FORMATS.register("ifeval")(Format(_HEAD, json_lines, _row))
+FORMATS.register("ifeval")(Format(_HEAD, json_lines, instructions_row))

@@ -10,7 +10,8 @@ import builtins
 from typing import Any
 
 from evalkit.errors import TasksetError
-from evalkit.tasksets.formats.base import FORMATS, Format, Located, head, json_lines
+from evalkit.tasksets.formats.base import FORMATS, Format, head, json_lines
+from evalkit.tasksets.records import Located
 
 _HEAD = head(
     name="mbpp",

@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from evalkit.tasksets.formats.base import FORMATS, Format, Located, csv_records, head
+from evalkit.tasksets.formats.base import FORMATS, Format, csv_records, head, json_lines
 from evalkit.tasksets.formats.dates import date_spellings
+from evalkit.tasksets.records import Located
 
 _HEAD = head(
     name="simpleqa",
@@ -26,6 +27,8 @@ _HEAD = head(
 
 
 def _records(path: Path) -> Iterator[Located]:
+    if ".json" in path.name:
+        return json_lines(path)
     return csv_records(path, ("problem", "answer"))
 
 

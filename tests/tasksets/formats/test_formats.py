@@ -11,7 +11,8 @@ from typing import Any
 import pytest
 
 from evalkit.errors import TasksetError, UnknownNameError
-from evalkit.tasksets.catalogue import load_taskset
+from evalkit.tasksets.catalogue import load_taskset, select
+from evalkit.tasksets.faults import known_faults
 from evalkit.tasksets.formats.base import FORMATS, load_published
 from evalkit.tasksets.formats.dates import date_spellings
 from evalkit.tasksets.formats.math import last_boxed
@@ -196,3 +197,114 @@ def test_the_published_files_are_read_whole(form: str, file: str, n: int) -> Non
         pytest.skip(f"{path} is not there")
     assert form in FORMATS
     assert len(load_published(form, path).samples) == n
+
+
+@pytest.mark.public_data
+def test_the_format_of_a_published_file_shows() -> None:
+    default = Path(__file__).parents[4] / "shared/data"
+    data = Path(os.environ.get("EVALKIT_PUBLIC_DATA", default))
+    if not data.exists():
+        pytest.skip(f"{data} is not there")
+    for file, name, n in (
+        ("math/gsm8k/test.jsonl", "gsm8k", 1319),
+        ("math/math_test/test.jsonl", "hendrycks-math", 5000),
+        ("math/mgsm/mgsm_zh.tsv", "mgsm", 250),
+        ("math/cmath/test.jsonl", "cmath", 600),
+        ("instructions/ifbench/IFBench_test.jsonl", "ifbench", 271),
+        ("instructions/ifeval/input_data.jsonl", "ifeval", 541),
+        ("code/humaneval/HumanEval.jsonl.gz", "humaneval", 164),
+        ("facts/truthfulqa/TruthfulQA.csv", "truthfulqa", 817),
+        ("facts/halluqa/HalluQA.json", "halluqa", 450),
+    ):
+        made = load_taskset(f"path:{data / file}")
+        assert (made.name, len(made.samples)) == (name, n)
+    faulty = load_taskset(f"gsm8k:{data / 'math/gsm8k/test.jsonl'}").faults
+    assert sorted(map(int, faulty)) == [454, 952, 1016, 1309]
+
+
+def test_mgsm_lines_name_their_language(tmp_path: Path) -> None:
+    path = tmp_path / "mgsm.tsv"
+    path.write_text("Two plus 2,000?\t2,002\n二加二千等于多少？\t2,002\n")
+    english, chinese = load_taskset(f"mgsm:{path}").samples
+    assert (english.id, english.language, chinese.id, chinese.language) == (
+        *("en-0", "en"),
+        *("zh-1", "zh"),
+    )
+    assert english.target == chinese.target == {"value": "2002"}
+    path.write_text("いくつですか？\t3\n")
+    with pytest.raises(TasksetError, match="neither English nor Chinese"):
+        load_taskset(f"mgsm:{path}")
+    path.write_text("no tab\n")
+    with pytest.raises(TasksetError, match="line 1 is no question and number"):
+        load_taskset(f"mgsm:{path}")
+
+
+def test_triviaqa_as_it_is_published(tmp_path: Path) -> None:
+    path = tmp_path / "unfiltered-web-dev.json"
+    entry = {
+        "Question": "Which river?",
+        "QuestionId": "tc_1",
+        "Answer": {"Value": "Seine", "Aliases": ["The Seine", "Seine", ""]},
+    }
+    path.write_text(json.dumps({"Data": [entry], "Version": 1.0}))
+    (sample,) = load_taskset(f"path:{path}").samples
+    assert (sample.id, sample.taskset) == ("tc_1", "triviaqa")
+    assert sample.target["aliases"] == ["Seine", "The Seine"]
+
+
+def test_popqa_as_it_is_published(tmp_path: Path) -> None:
+    path = tmp_path / "popQA.tsv"
+    path.write_text(
+        "id\tprop\tquestion\tpossible_answers\ts_pop\n"
+        '7\tcapital\tWhere is Bern?\t"[""Switzerland"", ""Swiss""]"\t50\n'
+    )
+    (sample,) = load_taskset(f"path:{path}").samples
+    assert (sample.id, sample.category) == ("7", "capital")
+    assert sample.target["aliases"] == ["Switzerland", "Swiss"]
+    assert sample.metadata["popularity"] == "rare"
+
+
+def test_a_parquet_file_is_read_as_a_lines_file_is(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    pyarrow = pytest.importorskip("pyarrow")
+    path = tmp_path / "test-00000-of-00001.parquet"
+    parquet.write_table(pyarrow.Table.from_pylist([GSM]), path)
+    lines = load_published("gsm8k", jsonl(tmp_path, GSM))
+    assert load_taskset(f"path:{path}").content_hash == lines.content_hash
+    path.write_bytes(b"PAR1 no")
+    with pytest.raises(TasksetError, match="is no Parquet file"):
+        load_taskset(f"gsm8k:{path}")
+
+
+# The first is a question of GSM8K (MIT) whose label is known to be wrong.
+FAULTY = {
+    "question": "Marin and his neighbor  Nancy each eat 4 apples a day. How many apples do they "
+    "eat in 30 days?",
+    "answer": "#### 150",
+}
+
+
+def test_known_faults_are_named_and_can_be_left_out(tmp_path: Path) -> None:
+    path = jsonl(tmp_path, GSM, FAULTY, {**GSM, "question": "Other?"})
+    whole = load_taskset(f"gsm8k:{path}")
+    assert dict(whole.faults) == {"1": "the gold answer is 150; right is 240"}
+    arguments = {"limit": None, "seed": 0, "allow_code": False}
+    (kept,) = select([f"gsm8k:{path}"], skip_faulty=True, **arguments).tasksets
+    assert [sample.id for sample in kept.samples] == ["0", "2"]
+    assert kept.left_out == {"known label fault": 1}
+    assert kept.content_hash != whole.content_hash
+    assert kept.seal != whole.seal
+    (all_three,) = select([f"gsm8k:{path}"], **arguments).tasksets
+    assert all_three == whole
+
+
+def test_every_known_fault_says_why_and_who_found_it() -> None:
+    kinds = set()
+    for form, entries in known_faults().items():
+        assert form in FORMATS
+        for mark, fault in entries.items():
+            assert len(mark) == 16
+            assert fault.says
+            assert fault.source
+            kinds.add(fault.kind)
+    assert kinds == {"wrong", "ambiguous", "check"}

@@ -1,0 +1,115 @@
+"""Scores answers by lm-eval's own filters and metrics.
+
+The target names task and document; both are loaded again where the score is made, and a
+document that has changed since it was asked is an error. The metric that was chosen is the
+score's value; all others, of every filter, go into the explanation.
+"""
+
+from __future__ import annotations
+
+import math
+import numbers
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any
+
+from evalkit.errors import ScoringError
+from evalkit.scoring.base import SCORERS, Judgement
+from evalkit.tasksets.harness import HARNESS, Reference, hash_document, load_tasks, parse_reference
+from evalkit.types import Outcome, Sample
+
+_SHOWN = 200
+
+
+@dataclass(frozen=True, slots=True)
+class HarnessScorer:
+    """Gives an answer to lm-eval; what lm-eval says stands, also of an answer that was cut off."""
+
+    name: str = "harness"
+    version: int = 1
+    final: bool = True
+
+    def __call__(self, sample: Sample, text: str) -> Judgement:
+        """Score one answer.
+
+        Raises:
+            EvalKitError: When the task cannot be loaded, or has no value for this answer.
+        """
+        reference = parse_reference(str(sample.metadata["reference"]).removeprefix(f"{HARNESS}:"))
+        target = sample.target
+        found, filtered = evaluate(reference, int(target["doc"]), target["doc_hash"], text)
+        key = (str(reference.metric), str(reference.filter))
+        if key not in found:
+            raise ScoringError(f"lm-eval gives no {key[0]} for this answer.")
+        value = found[key]
+        if value is None or not 0 <= value <= 1:
+            raise ScoringError(f"lm-eval's {key[0]} is no value from 0 to 1.")
+        told = "; ".join(
+            f"{metric},{name} {number:g}"
+            for (metric, name), number in found.items()
+            if number is not None
+        )
+        return Judgement(
+            outcome=Outcome.CORRECT if value == 1 else Outcome.INCORRECT,
+            value=value,
+            answer=str(filtered[key[1]])[:_SHOWN],
+            explanation=told,
+        )
+
+
+def evaluate(
+    reference: Reference, document: int, hashed: str, answer: Any
+) -> tuple[dict[tuple[str, str], float | None], dict[str, Any]]:
+    """Let lm-eval filter and measure one answer.
+
+    Args:
+        reference: Of the task.
+        document: Its number among the task's documents.
+        hashed: Hash of that document when it was asked.
+        answer: As lm-eval's models return it.
+
+    Returns:
+        Values by metric and filter, `None` for what is no number; and what each filter left.
+
+    Raises:
+        EvalKitError: When the task cannot be loaded, or the document is another one.
+    """
+    from lm_eval.api.instance import Instance
+
+    task, documents = _loaded(replace(reference, metric=None, filter=None))
+    doc = documents.get(document)
+    if doc is None or hash_document(doc) != hashed:
+        raise ScoringError(
+            f"Document {document} of {reference.name} is not the one that was asked."
+        )
+    instance = Instance(
+        request_type=task.OUTPUT_TYPE,
+        doc=doc,
+        arguments=("", {}),
+        idx=0,
+        metadata=(reference.name, document, 1),
+    )
+    instance.resps = [answer]
+    task._instances = [instance]
+    task.apply_filters()
+    found: dict[tuple[str, str], float | None] = {}
+    for name, filtered in instance.filtered_resps.items():
+        for metric, value in task.process_results(doc, [filtered]).items():
+            found[(metric, name)] = _number(value)
+    return found, dict(instance.filtered_resps)
+
+
+@cache
+def _loaded(reference: Reference) -> tuple[Any, Mapping[int, Any]]:
+    task = load_tasks(reference)[reference.name]
+    return task, dict(task.doc_iterator(rank=0, limit=None, world_size=1))
+
+
+def _number(value: Any) -> float | None:
+    if isinstance(value, numbers.Real) and math.isfinite(value):
+        return float(value)
+    return None
+
+
+SCORERS.register("harness")(HarnessScorer())

@@ -1,0 +1,326 @@
+"""Tasks of lm-eval: definitions, few-shot examples, filters and metrics are lm-eval's own.
+
+A reference is `lm-eval:[FOLDERS:]TASK[:METRIC[/FILTER]]`. Prompts are the texts that lm-eval
+makes without a chat template: a completions endpoint with `chat_template: plain` is sent the
+very text, and a chat gets it as one message of the user. Asked, recorded and paired they are
+like all others; the scorer `harness` gives the answers back to lm-eval.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import io
+import json
+import random
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+from evalkit.errors import MissingExtraError, TasksetError, UnknownNameError
+from evalkit.tasksets.harness_files import INSTALL, find_definitions, read_task_file
+from evalkit.tasksets.head import Head
+from evalkit.tasksets.hub import reachable_or_offline
+from evalkit.tasksets.jsonl import taskset_of
+from evalkit.tasksets.rows import Row, checked
+from evalkit.types import Family, Taskset
+
+HARNESS = "lm-eval"
+SCORER = "harness"
+_BETWEEN = "|"
+# As `lm_eval` itself has them.
+_FEWSHOT_SEED, _RANDOM_SEED, _MAX_TOKENS = 1234, 0, 256
+_LOCAL_BUILDERS = frozenset({"json", "csv", "parquet", "text", "arrow", "pandas"})
+_HAN = re.compile(r"[\u4e00-\u9fff]")
+_FAMILIES: tuple[tuple[re.Pattern[str], Family], ...] = (
+    (re.compile(r"gsm|math|aime|asdiv|svamp|arithmetic|minerva|mawps"), Family.MATH),
+    (re.compile(r"ifeval|ifbench"), Family.INSTRUCTIONS),
+    (re.compile(r"ruler|niah|longbench|babilong"), Family.LONGFORM),
+)
+# What lm-eval raises for a task that cannot be used; each is told in one sentence.
+_TROUBLES = (
+    *(AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError),
+    *(TypeError, ValueError, yaml.YAMLError),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A task, group or tag, and which of its metrics decides.
+
+    Attributes:
+        name: As lm-eval knows it.
+        folders: Of the user's own tasks, absolute.
+        metric: `None` for the first that is a mean of items.
+        filter: `None` for the first.
+    """
+
+    name: str
+    folders: tuple[str, ...] = ()
+    metric: str | None = None
+    filter: str | None = None
+
+    def __str__(self) -> str:
+        """Write it as it is read."""
+        parts = [HARNESS, *([_BETWEEN.join(self.folders)] if self.folders else []), self.name]
+        if self.metric:
+            parts.append(f"{self.metric}/{self.filter}" if self.filter else self.metric)
+        return ":".join(parts)
+
+
+def parse_reference(text: str, include_path: Sequence[str] = ()) -> Reference:
+    """Read `[FOLDERS:]TASK[:METRIC[/FILTER]]`, where TASK may be a task's own YAML file.
+
+    Raises:
+        TasksetError: When no task is named, or a folder is not there.
+    """
+    parts = text.split(":")
+    folders = [str(Path(one).absolute()) for one in include_path]
+    given = parts[0].split(_BETWEEN)
+    if len(parts) > 1 and all(Path(one).is_dir() for one in given):
+        folders = [*(str(Path(one).absolute()) for one in given), *folders]
+        parts = parts[1:]
+    name, metric, *rest = [*parts, ""]
+    if name.endswith(".yaml") and Path(name).is_file():
+        folders.insert(0, str(Path(name).absolute().parent))
+        name = str(read_task_file(Path(name)).get("task") or "")
+    if not name or rest not in ([], [""]):
+        raise TasksetError(
+            f"'{HARNESS}:{text}' names no task of lm-eval.",
+            hint=f"Write {HARNESS}:TASK, {HARNESS}:FOLDER:TASK or {HARNESS}:TASK:METRIC/FILTER.",
+        )
+    for folder in folders:
+        if not Path(folder).is_dir():
+            raise TasksetError(f"Folder '{folder}' of lm-eval tasks is not there.")
+    metric, _, chosen = metric.partition("/")
+    return Reference(name, tuple(dict.fromkeys(folders)), metric or None, chosen or None)
+
+
+def load_harness(text: str) -> list[Taskset]:
+    """Load a task, or all tasks of a group or tag.
+
+    Raises:
+        MissingExtraError: When lm-eval, or what the task needs, is not installed.
+        UnknownNameError: When nobody defines that name.
+        TasksetError: When it cannot be asked.
+    """
+    reference = parse_reference(text)
+    tasks = load_tasks(reference)
+    alone = len(tasks) == 1 and reference.name in tasks
+    return [
+        _taskset(task, reference if alone else replace(reference, name=name))
+        for name, task in tasks.items()
+    ]
+
+
+@cache
+def load_tasks(reference: Reference) -> Mapping[str, Any]:
+    """Return lm-eval's task objects by name.
+
+    Raises:
+        MissingExtraError: When lm-eval, or what the task needs, is not installed.
+        UnknownNameError: When nobody defines that name.
+        TasksetError: When lm-eval cannot use it.
+    """
+    files = find_definitions(reference.name, [Path(one) for one in reference.folders])
+    if not files:
+        raise UnknownNameError("lm-eval task", reference.name, ())
+    told = [(path, read_task_file(path)) for path in files]
+    for path, config in told:
+        _refuse_code(config, path)
+    try:
+        from lm_eval.tasks import TaskManager
+    except ImportError:
+        raise MissingExtraError("An lm-eval task", INSTALL) from None
+    folders = dict.fromkeys([*(str(path.parent) for path in files), *reference.folders])
+    hubs = {str(c["dataset_path"]) for _, c in told if "dataset_path" in c}
+    with reachable_or_offline(sorted(hubs - _LOCAL_BUILDERS)), _as_lm_eval_does():
+        try:
+            manager = TaskManager(include_path=_widest(folders), include_defaults=False)
+            return _flat(manager, reference.name)
+        except ModuleNotFoundError as error:
+            raise MissingExtraError(
+                f"lm-eval task '{reference.name}'", f"pip install {error.name}"
+            ) from None
+        except _TROUBLES as error:
+            raise TasksetError(
+                f"lm-eval cannot load '{reference.name}': {_said(error)}",
+                hint="Without a network its data must be cached (HF_HOME), or a YAML of your own "
+                "names local files; see docs/lm-eval.md.",
+            ) from None
+
+
+def _widest(folders: Mapping[str, None]) -> list[str]:
+    """Leave out folders within others: lm-eval reads them with these."""
+    paths = [Path(one) for one in folders]
+    return [str(p) for p in paths if not any(q in p.parents for q in paths)]
+
+
+def _flat(manager: Any, name: str) -> Mapping[str, Any]:
+    if hasattr(manager, "load"):
+        found: Mapping[str, Any] = manager.load([name])["tasks"]
+        return found
+    # lm-eval before 0.4.12 nests groups.
+    from lm_eval.tasks import get_task_dict
+
+    flat: dict[str, Any] = {}
+
+    def collect(nested: Mapping[Any, Any]) -> None:
+        for key, value in nested.items():
+            if isinstance(value, Mapping):
+                collect(value)
+            else:
+                flat[str(key)] = value
+
+    collect(get_task_dict([name], manager))
+    return flat
+
+
+@contextlib.contextmanager
+def _as_lm_eval_does() -> Iterator[None]:
+    """Seed what tasks draw from, keep bars off the terminal, and put both back."""
+    state = random.getstate()
+    random.seed(_RANDOM_SEED)
+    try:
+        with contextlib.redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        random.setstate(state)
+
+
+def _refuse_code(config: Mapping[str, Any], path: Path) -> None:
+    if config.get("unsafe_code"):
+        raise TasksetError(
+            f"lm-eval task '{config.get('task', path.stem)}' runs answers as programs, outside of "
+            "evalkit's sandbox.",
+            hint="Ask humaneval or mbpp by name instead: the sandbox runs their tests.",
+        )
+
+
+def _taskset(task: Any, reference: Reference) -> Taskset:
+    kind = str(task.OUTPUT_TYPE)
+    if kind != "generate_until":
+        raise TasksetError(
+            f"lm-eval task '{reference.name}' asks for probabilities of given texts "
+            f"({kind}), which evalkit does not ask.",
+            hint="Take a task whose answers are generated (generate_until).",
+        )
+    if int(task.config.repeats or 1) > 1:
+        raise TasksetError(
+            f"lm-eval task '{reference.name}' joins {task.config.repeats} answers to one.",
+            hint="Take its variant with one answer, and --epochs for repeats.",
+        )
+    chosen = _chosen(task, reference)
+    settings = dict(task.config.generation_kwargs or {})
+    until = settings.get("until") or []
+    stop = (until,) if isinstance(until, str) else tuple(map(str, until))
+    head = Head(
+        name=f"lm-eval-{re.sub(r'[^A-Za-z0-9_.-]', '-', reference.name)}",
+        version=1,
+        family=_family(task, reference.name),
+        description=f"{reference.name} of lm-eval, by {chosen.metric} ({chosen.filter})",
+        scorer=SCORER,
+        max_tokens=int(settings.get("max_gen_toks") or settings.get("max_tokens") or _MAX_TOKENS),
+        stop=stop,
+    )
+    with _as_lm_eval_does():
+        rows = list(_rows(task, chosen, head))
+    origin = str(reference)
+    made = taskset_of(head, Path(reference.name), origin, rows)
+    # Not part of the content: the same task may lie elsewhere on another machine.
+    told = {"reference": str(chosen)}
+    samples = (replace(s, metadata={**s.metadata, **told}) for s in made.samples)
+    return replace(made, samples=tuple(samples), revision=_revision(task))
+
+
+def _chosen(task: Any, reference: Reference) -> Reference:
+    """Return the reference with the metric and the filter that decide.
+
+    Raises:
+        TasksetError: When there are none such.
+    """
+    means = [
+        str(name)
+        for name, joined in task.aggregation().items()
+        if getattr(joined, "__name__", "") == "mean" and task.higher_is_better().get(name, True)
+    ]
+    filters = [str(one.name) for one in task._filters]
+    for what, wanted, known in (
+        ("metric", reference.metric, means),
+        ("filter", reference.filter, filters),
+    ):
+        if wanted is not None and wanted not in known:
+            raise UnknownNameError(f"{what} of lm-eval task {reference.name}", wanted, known)
+    if not means or not filters:
+        raise TasksetError(
+            f"lm-eval task '{reference.name}' has no metric that each answer has a value of.",
+            hint="Such metrics (perplexity, BLEU, F1 of a whole set) cannot be paired.",
+        )
+    return replace(
+        reference, metric=reference.metric or means[0], filter=reference.filter or filters[0]
+    )
+
+
+def _family(task: Any, name: str) -> Family:
+    metadata = task.config.metadata or {}
+    told = metadata.get("family") if isinstance(metadata, Mapping) else None
+    if told is not None:
+        try:
+            return Family(told)
+        except ValueError:
+            raise UnknownNameError(f"family of lm-eval task {name}", str(told), Family) from None
+    found = (family for pattern, family in _FAMILIES if pattern.search(name.lower()))
+    return next(found, Family.FACTS)
+
+
+def _rows(task: Any, chosen: Reference, head: Head) -> Iterator[Row]:
+    try:
+        task.set_fewshot_seed(seed=_FEWSHOT_SEED)
+        task.build_all_requests(limit=None, rank=0, world_size=1)
+    except _TROUBLES as error:
+        raise TasksetError(f"lm-eval cannot ask '{chosen.name}': {_said(error)}") from None
+    for instance in task.instances:
+        text = str(instance.args[0])
+        raw = {
+            "id": str(instance.doc_id),
+            "language": "zh" if 4 * len(_HAN.findall(text)) > len(text) else "en",
+            "category": chosen.name,
+            "messages": [{"role": "user", "content": text}],
+            "target": {
+                "metric": f"{chosen.metric}/{chosen.filter}",
+                "doc": instance.doc_id,
+                "doc_hash": hash_document(instance.doc),
+                "answer": str(task.doc_to_target(instance.doc)),
+            },
+            # The metric alone decides: lm-eval looks at no language.
+            "metadata": {"answer_language": "any"},
+        }
+        yield checked(raw, head, f"'{chosen}' document {instance.doc_id}")
+
+
+def hash_document(document: Any) -> str:
+    """Hash a document, so that a score is never made with another one."""
+    text = json.dumps(document, sort_keys=True, default=str)
+    return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:32]
+
+
+def _revision(task: Any) -> str | None:
+    """Return the commit of the hub that the documents were read at, where they were."""
+    splits = getattr(task, "dataset", None)
+    for split in splits.values() if isinstance(splits, Mapping) else ():
+        sums = getattr(getattr(split, "info", None), "download_checksums", None) or {}
+        for source in sums:
+            found = re.search(r"@([0-9a-f]{40})/", str(source))
+            if found:
+                return found[1]
+    return None
+
+
+def _said(error: BaseException) -> str:
+    line = next((line.strip() for line in str(error).splitlines() if line.strip()), "")
+    return f"{type(error).__name__}{': ' if line else ''}{line[:300]}".rstrip(".") + "."
