@@ -17,7 +17,7 @@
     ├── EndpointError (5)
     │   ├── retryable: ConnectError, Timeout, RateLimited, ServerError, CutBody, ProtocolError
     │   └── terminal:  AuthError, CertificateError, NotFoundError, LaunchError,
-    │                  BadRequest, ContextLengthError
+    │                  UnsupportedError, BadRequest, ContextLengthError
     └── ScoringError (1)
         └── SandboxError
 
@@ -203,6 +203,10 @@ class CertificateError(EndpointError):
 
 class NotFoundError(EndpointError):
     """404, 405 or 410: wrong path or unknown model; no further request makes sense."""
+
+
+class UnsupportedError(EndpointError):
+    """What is asked is nothing that this server does: no further request makes sense."""
 
 
 class LaunchError(EndpointError):

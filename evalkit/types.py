@@ -13,6 +13,9 @@ from enum import StrEnum
 from typing import Any, Literal
 
 Language = Literal["en", "zh"]
+Role = Literal["system", "user", "assistant", "continuation"]
+# A text whose probability after the prompt is asked, in place of an answer.
+CONTINUATION: Role = "continuation"
 
 # The epoch of what the baseline is asked a second time (A/A): never part of a pair.
 REPEAT_EPOCH = -1
@@ -72,7 +75,7 @@ class ScoreStatus(StrEnum):
 class Message:
     """One turn of a prompt."""
 
-    role: Literal["system", "user", "assistant"]
+    role: Role
     content: str
 
 

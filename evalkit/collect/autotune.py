@@ -22,6 +22,7 @@ from evalkit.errors import (
     EndpointError,
     LaunchError,
     NotFoundError,
+    UnsupportedError,
 )
 from evalkit.types import Request
 
@@ -35,7 +36,7 @@ _LARGEST_SHARE = 0.5
 _SHAKY = 8
 _SECONDS = 120.0
 _REST, _LONGEST_REST = 1.0, 60.0
-_FATAL = (AuthError, CertificateError, LaunchError, NotFoundError)
+_FATAL = (AuthError, CertificateError, LaunchError, NotFoundError, UnsupportedError)
 
 _log = logging.getLogger(__name__)
 

@@ -35,10 +35,11 @@ from evalkit.errors import (
     NotFoundError,
     RateLimited,
     Timeout,
+    UnsupportedError,
 )
 from evalkit.types import Attempt, Completion, Request
 
-_REFUSALS = (AuthError, CertificateError, LaunchError, NotFoundError)
+_REFUSALS = (AuthError, CertificateError, LaunchError, NotFoundError, UnsupportedError)
 # Unavailable, a gateway's deadline, and what Anthropic sends for an overload.
 _OVERLOADED = frozenset({503, 504, 529})
 # A key that is refused is refused sooner than this; an answer may take much longer.

@@ -19,6 +19,7 @@ from evalkit.endpoints.deadlines import Deadlines
 from evalkit.endpoints.failures import error_in_body, failure
 from evalkit.endpoints.http1 import Sink
 from evalkit.endpoints.identity import ModelList, find_identity
+from evalkit.endpoints.likelihoods import Likelihoods, as_text, is_measured, pairs
 from evalkit.endpoints.openai_settings import OpenAISettings
 from evalkit.endpoints.replicas import ReplicatedEndpoint
 from evalkit.endpoints.settings import check_settings
@@ -42,7 +43,7 @@ from evalkit.errors import (
     ProtocolError,
 )
 from evalkit.fingerprint import digest
-from evalkit.types import Identity, Message, Reply, Sampling, Timing
+from evalkit.types import Identity, Message, Reply, Sampling, Timing, Usage
 
 _PROBE_TIMEOUT, _HINT_TIMEOUT = 15.0, 1.0
 # How an event stream begins, for servers that call it something else.
@@ -78,6 +79,9 @@ class OpenAIEndpoint:
         self._template = make_template(name, settings)
         bos = None if self._template is None else self._template.bos
         self._first_token = FirstToken(bos, self._tokens_of)
+        self._likelihoods = Likelihoods(
+            settings.model, self._address.completions, self._address.root, self._page
+        )
 
     @property
     def name(self) -> str:
@@ -148,7 +152,26 @@ class OpenAIEndpoint:
         Raises:
             EndpointError: See `Endpoint.send`.
         """
+        if is_measured(messages):
+            return await self._measure(messages)
         return (await self.send_choices(messages, sampling))[0]
+
+    async def _measure(self, messages: tuple[Message, ...]) -> Reply:
+        """Ask how likely the given texts are, one after the other."""
+        started, clock = time.time(), time.perf_counter()
+        try:
+            found = [await self._likelihoods.of(*pair) for pair in pairs(messages)]
+        except EndpointError as error:
+            raise await self._explain(error) from error.__cause__
+        timing = Timing(started, time.perf_counter() - clock)
+        return Reply(as_text(found), None, "stop", Usage(), timing)
+
+    async def _page(self, url: str, payload: Mapping[str, Any]) -> Any:
+        data = parse_json(await self._post(url, payload))
+        error = error_in_body(data, self._transport.where(url))
+        if error is not None:
+            raise error
+        return data
 
     async def send_choices(
         self, messages: tuple[Message, ...], sampling: Sampling, n: int = 1

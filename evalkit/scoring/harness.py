@@ -7,9 +7,10 @@ score's value; all others, of every filter, go into the explanation.
 
 from __future__ import annotations
 
+import json
 import math
 import numbers
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 from typing import Any
@@ -67,7 +68,7 @@ def evaluate(
         reference: Of the task.
         document: Its number among the task's documents.
         hashed: Hash of that document when it was asked.
-        answer: As lm-eval's models return it.
+        answer: The text, or for given texts their log-likelihoods as JSON.
 
     Returns:
         Values by metric and filter, `None` for what is no number; and what each filter left.
@@ -83,21 +84,45 @@ def evaluate(
         raise ScoringError(
             f"Document {document} of {reference.name} is not the one that was asked."
         )
-    instance = Instance(
-        request_type=task.OUTPUT_TYPE,
-        doc=doc,
-        arguments=("", {}),
-        idx=0,
-        metadata=(reference.name, document, 1),
-    )
-    instance.resps = [answer]
-    task._instances = [instance]
+    generated = task.OUTPUT_TYPE == "generate_until"
+    responses = [answer] if generated else _likelihoods(answer)
+    instances = [
+        Instance(
+            request_type="generate_until" if generated else "loglikelihood",
+            doc=doc,
+            arguments=("", {}),
+            idx=place,
+            metadata=(reference.name, document, 1),
+            resps=[response],
+        )
+        for place, response in enumerate(responses)
+    ]
+    task._instances = instances
     task.apply_filters()
     found: dict[tuple[str, str], float | None] = {}
-    for name, filtered in instance.filtered_resps.items():
-        for metric, value in task.process_results(doc, [filtered]).items():
+    left: dict[str, Any] = {}
+    for name in instances[0].filtered_resps:
+        filtered = [one.filtered_resps[name] for one in instances]
+        left[name] = filtered[0] if generated else _likeliest(filtered)
+        for metric, value in task.process_results(doc, filtered).items():
             found[(metric, name)] = _number(value)
-    return found, dict(instance.filtered_resps)
+    return found, left
+
+
+def _likelihoods(answer: str) -> list[tuple[float, bool]]:
+    try:
+        found = [(float(logprob), bool(greedy)) for logprob, greedy in json.loads(answer)]
+    except (ValueError, TypeError, RecursionError):
+        found = []
+    if not found:
+        raise ScoringError("The answer holds no log-likelihoods.")
+    return found
+
+
+def _likeliest(found: Sequence[tuple[float, bool]]) -> str:
+    """Name the likeliest of several texts by its place, from 1."""
+    place = max(range(len(found)), key=lambda n: found[n][0])
+    return f"text {place + 1} of {len(found)}"
 
 
 @cache

@@ -15,7 +15,17 @@ from evalkit.scoring.base import Judgement, Scorer
 from evalkit.scoring.health import health_flags
 from evalkit.scoring.scripts import names_a_language
 from evalkit.scoring.text import is_blank
-from evalkit.types import Completion, Family, Flag, Language, Outcome, Sample, Score, ScoreStatus
+from evalkit.types import (
+    CONTINUATION,
+    Completion,
+    Family,
+    Flag,
+    Language,
+    Outcome,
+    Sample,
+    Score,
+    ScoreStatus,
+)
 
 MODEL_FAILURES = frozenset({Flag.TRUNCATED, Flag.EMPTY, Flag.LOOP, Flag.BAD_FORMAT})
 _REQUEST_ERRORS = frozenset({BadRequest.__name__, ContextLengthError.__name__})
@@ -51,7 +61,10 @@ def judge(sample: Sample, completion: Completion, scorer: Scorer) -> Score:
             explanation=completion.error.message,
         )
     text = completion.text
-    flags = health_flags(text, completion.finish_reason, expected_language(sample))
+    # Numbers are neither healthy nor sick.
+    measured = sample.messages[-1].role == CONTINUATION
+    language = expected_language(sample)
+    flags = () if measured else health_flags(text, completion.finish_reason, language)
     final = getattr(scorer, "final", False)
     if text is None or (is_blank(text) and not final):
         return _abstained(score, flags, "The answer is empty.")

@@ -28,11 +28,12 @@ from evalkit.tasksets.head import Head
 from evalkit.tasksets.hub import reachable_or_offline
 from evalkit.tasksets.jsonl import taskset_of
 from evalkit.tasksets.rows import Row, checked
-from evalkit.types import Family, Taskset
+from evalkit.types import CONTINUATION, Family, Message, Sample, Taskset
 
 HARNESS = "lm-eval"
 SCORER = "harness"
 _BETWEEN = "|"
+_KINDS = ("generate_until", "multiple_choice", "loglikelihood")
 # As `lm_eval` itself has them.
 _FEWSHOT_SEED, _RANDOM_SEED, _MAX_TOKENS = 1234, 0, 256
 _LOCAL_BUILDERS = frozenset({"json", "csv", "parquet", "text", "arrow", "pandas"})
@@ -204,11 +205,11 @@ def _refuse_code(config: Mapping[str, Any], path: Path) -> None:
 
 def _taskset(task: Any, reference: Reference) -> Taskset:
     kind = str(task.OUTPUT_TYPE)
-    if kind != "generate_until":
+    if kind not in _KINDS:
         raise TasksetError(
-            f"lm-eval task '{reference.name}' asks for probabilities of given texts "
-            f"({kind}), which evalkit does not ask.",
-            hint="Take a task whose answers are generated (generate_until).",
+            f"lm-eval task '{reference.name}' is of the kind {kind}, which has no value for each "
+            "document.",
+            hint=f"evalkit asks those of {', '.join(_KINDS)}.",
         )
     if int(task.config.repeats or 1) > 1:
         raise TasksetError(
@@ -234,7 +235,7 @@ def _taskset(task: Any, reference: Reference) -> Taskset:
     made = taskset_of(head, Path(reference.name), origin, rows)
     # Not part of the content: the same task may lie elsewhere on another machine.
     told = {"reference": str(chosen)}
-    samples = (replace(s, metadata={**s.metadata, **told}) for s in made.samples)
+    samples = (_with_texts(s, told) for s in made.samples)
     return replace(made, samples=tuple(samples), revision=_revision(task))
 
 
@@ -284,7 +285,11 @@ def _rows(task: Any, chosen: Reference, head: Head) -> Iterator[Row]:
         task.build_all_requests(limit=None, rank=0, world_size=1)
     except _TROUBLES as error:
         raise TasksetError(f"lm-eval cannot ask '{chosen.name}': {_said(error)}") from None
+    by_document: dict[int, list[Any]] = {}
     for instance in task.instances:
+        by_document.setdefault(instance.doc_id, []).append(instance)
+    for instances in by_document.values():
+        instance, *_ = sorted(instances, key=lambda one: one.idx)
         text = str(instance.args[0])
         raw = {
             "id": str(instance.doc_id),
@@ -296,11 +301,45 @@ def _rows(task: Any, chosen: Reference, head: Head) -> Iterator[Row]:
                 "doc": instance.doc_id,
                 "doc_hash": hash_document(instance.doc),
                 "answer": str(task.doc_to_target(instance.doc)),
+                **_texts(instances),
             },
             # The metric alone decides: lm-eval looks at no language.
             "metadata": {"answer_language": "any"},
         }
         yield checked(raw, head, f"'{chosen}' document {instance.doc_id}")
+
+
+def _texts(instances: Sequence[Any]) -> dict[str, Any]:
+    """Return the texts whose probability is asked, each with its prompt; else nothing.
+
+    Raises:
+        TasksetError: When a text has no prompt: lm-eval then needs the model's own first token.
+    """
+    if instances[0].request_type != "loglikelihood":
+        return {}
+    asked = [[str(context), str(text)] for context, text in (one.args[:2] for one in instances)]
+    if not all(context.strip() for context, _ in asked):
+        raise TasksetError(
+            "The task asks for probabilities of texts that have no prompt before them.",
+            hint="Choose another metric than acc_mutual_info, in a YAML of your own.",
+        )
+    return {"texts": asked}
+
+
+def _with_texts(sample: Sample, told: Mapping[str, Any]) -> Sample:
+    """Add to a sample's messages the texts whose probability is asked."""
+    sample = replace(sample, metadata={**sample.metadata, **told})
+    messages: list[Message] = []
+    for context, text in sample.target.get("texts", ()):
+        if not messages or context != messages_context(messages):
+            messages.append(Message("user", context))
+        messages.append(Message(CONTINUATION, text))
+    return replace(sample, messages=tuple(messages)) if messages else sample
+
+
+def messages_context(messages: Sequence[Message]) -> str:
+    """Return the last message that is a prompt."""
+    return next(one.content for one in reversed(messages) if one.role != CONTINUATION)
 
 
 def hash_document(document: Any) -> str:
