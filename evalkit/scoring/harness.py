@@ -17,7 +17,8 @@ from typing import Any
 
 from evalkit.errors import ScoringError
 from evalkit.scoring.base import SCORERS, Judgement
-from evalkit.tasksets.harness import HARNESS, Reference, hash_document, load_tasks, parse_reference
+from evalkit.tasksets.harness import hash_document, load_tasks
+from evalkit.tasksets.harness_reference import HARNESS, Reference, parse_reference
 from evalkit.types import Outcome, Sample
 
 _SHOWN = 200

@@ -14,7 +14,7 @@ from evalkit.scoring.base import SCORERS
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.tasksets.drawing import Drawing, ordered_units
 from evalkit.tasksets.formats.base import FORMATS
-from evalkit.tasksets.harness import HARNESS, parse_reference
+from evalkit.tasksets.harness_reference import HARNESS, parse_reference
 from evalkit.tasksets.hub import HUB
 from evalkit.tasksets.published import LOCAL, is_published
 from evalkit.tasksets.suites import SuiteName

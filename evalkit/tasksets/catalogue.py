@@ -13,7 +13,8 @@ from evalkit.resources import resource_dir
 from evalkit.tasksets.drawing import StagedDraw, draw_units
 from evalkit.tasksets.faults import without_faulty
 from evalkit.tasksets.formats.base import FORMATS
-from evalkit.tasksets.harness import HARNESS, load_harness
+from evalkit.tasksets.harness import load_harness
+from evalkit.tasksets.harness_reference import HARNESS
 from evalkit.tasksets.head import HEAD, read_head
 from evalkit.tasksets.hub import HUB
 from evalkit.tasksets.jsonl import ENDINGS, HEADED, load_file, load_folder, make_folder

@@ -1,6 +1,6 @@
 """Tasks of lm-eval: definitions, few-shot examples, filters and metrics are lm-eval's own.
 
-A reference is `lm-eval:[FOLDERS:]TASK[:METRIC[/FILTER]]`. Prompts are the texts that lm-eval
+Prompts are the texts that lm-eval
 makes without a chat template: a completions endpoint with `chat_template: plain` is sent the
 very text, and a chat gets it as one message of the user. Asked, recorded and paired they are
 like all others; the scorer `harness` gives the answers back to lm-eval.
@@ -15,7 +15,7 @@ import json
 import random
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -23,16 +23,20 @@ from typing import Any
 import yaml
 
 from evalkit.errors import MissingExtraError, TasksetError, UnknownNameError
-from evalkit.tasksets.harness_files import INSTALL, find_definitions, read_task_file
+from evalkit.tasksets.harness_files import (
+    INSTALL,
+    find_definitions,
+    near_names,
+    read_task_file,
+)
+from evalkit.tasksets.harness_reference import Reference, parse_reference
 from evalkit.tasksets.head import Head
 from evalkit.tasksets.hub import reachable_or_offline
 from evalkit.tasksets.jsonl import taskset_of
 from evalkit.tasksets.rows import Row, checked
 from evalkit.types import CONTINUATION, Family, Message, Sample, Taskset
 
-HARNESS = "lm-eval"
 SCORER = "harness"
-_BETWEEN = "|"
 _KINDS = ("generate_until", "multiple_choice", "loglikelihood")
 # As `lm_eval` itself has them.
 _FEWSHOT_SEED, _RANDOM_SEED, _MAX_TOKENS = 1234, 0, 256
@@ -43,63 +47,6 @@ _FAMILIES: tuple[tuple[re.Pattern[str], Family], ...] = (
     (re.compile(r"ifeval|ifbench"), Family.INSTRUCTIONS),
     (re.compile(r"ruler|niah|longbench|babilong"), Family.LONGFORM),
 )
-# What lm-eval raises for a task that cannot be used; each is told in one sentence.
-_TROUBLES = (
-    *(AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError),
-    *(TypeError, ValueError, yaml.YAMLError),
-)
-
-
-@dataclass(frozen=True, slots=True)
-class Reference:
-    """A task, group or tag, and which of its metrics decides.
-
-    Attributes:
-        name: As lm-eval knows it.
-        folders: Of the user's own tasks, absolute.
-        metric: `None` for the first that is a mean of items.
-        filter: `None` for the first.
-    """
-
-    name: str
-    folders: tuple[str, ...] = ()
-    metric: str | None = None
-    filter: str | None = None
-
-    def __str__(self) -> str:
-        """Write it as it is read."""
-        parts = [HARNESS, *([_BETWEEN.join(self.folders)] if self.folders else []), self.name]
-        if self.metric:
-            parts.append(f"{self.metric}/{self.filter}" if self.filter else self.metric)
-        return ":".join(parts)
-
-
-def parse_reference(text: str, include_path: Sequence[str] = ()) -> Reference:
-    """Read `[FOLDERS:]TASK[:METRIC[/FILTER]]`, where TASK may be a task's own YAML file.
-
-    Raises:
-        TasksetError: When no task is named, or a folder is not there.
-    """
-    parts = text.split(":")
-    folders = [str(Path(one).absolute()) for one in include_path]
-    given = parts[0].split(_BETWEEN)
-    if len(parts) > 1 and all(Path(one).is_dir() for one in given):
-        folders = [*(str(Path(one).absolute()) for one in given), *folders]
-        parts = parts[1:]
-    name, metric, *rest = [*parts, ""]
-    if name.endswith(".yaml") and Path(name).is_file():
-        folders.insert(0, str(Path(name).absolute().parent))
-        name = str(read_task_file(Path(name)).get("task") or "")
-    if not name or rest not in ([], [""]):
-        raise TasksetError(
-            f"'{HARNESS}:{text}' names no task of lm-eval.",
-            hint=f"Write {HARNESS}:TASK, {HARNESS}:FOLDER:TASK or {HARNESS}:TASK:METRIC/FILTER.",
-        )
-    for folder in folders:
-        if not Path(folder).is_dir():
-            raise TasksetError(f"Folder '{folder}' of lm-eval tasks is not there.")
-    metric, _, chosen = metric.partition("/")
-    return Reference(name, tuple(dict.fromkeys(folders)), metric or None, chosen or None)
 
 
 def load_harness(text: str) -> list[Taskset]:
@@ -107,8 +54,8 @@ def load_harness(text: str) -> list[Taskset]:
 
     Raises:
         MissingExtraError: When lm-eval, or what the task needs, is not installed.
-        UnknownNameError: When nobody defines that name.
-        TasksetError: When it cannot be asked.
+        UnknownNameError: For a metric or a filter that the task has not.
+        TasksetError: When nobody defines that name, or it cannot be asked.
     """
     reference = parse_reference(text)
     tasks = load_tasks(reference)
@@ -125,12 +72,16 @@ def load_tasks(reference: Reference) -> Mapping[str, Any]:
 
     Raises:
         MissingExtraError: When lm-eval, or what the task needs, is not installed.
-        UnknownNameError: When nobody defines that name.
-        TasksetError: When lm-eval cannot use it.
+        TasksetError: When nobody defines that name, or lm-eval cannot use it.
     """
-    files = find_definitions(reference.name, [Path(one) for one in reference.folders])
+    own = [Path(one) for one in reference.folders]
+    files = find_definitions(reference.name, own)
     if not files:
-        raise UnknownNameError("lm-eval task", reference.name, ())
+        near = near_names(reference.name, own)
+        raise TasksetError(
+            f"lm-eval has no task, group or tag '{reference.name}'.",
+            hint=f"Did you mean {' or '.join(near)}?" if near else "`lm_eval ls tasks` lists them.",
+        )
     told = [(path, read_task_file(path)) for path in files]
     for path, config in told:
         _refuse_code(config, path)
@@ -139,7 +90,7 @@ def load_tasks(reference: Reference) -> Mapping[str, Any]:
     except ImportError:
         raise MissingExtraError("An lm-eval task", INSTALL) from None
     folders = dict.fromkeys([*(str(path.parent) for path in files), *reference.folders])
-    hubs = {str(c["dataset_path"]) for _, c in told if "dataset_path" in c}
+    hubs = {str(c["dataset_path"]) for _, c in told if c.get("dataset_path")}
     with reachable_or_offline(sorted(hubs - _LOCAL_BUILDERS)), _as_lm_eval_does():
         try:
             manager = TaskManager(include_path=_widest(folders), include_defaults=False)
@@ -148,7 +99,7 @@ def load_tasks(reference: Reference) -> Mapping[str, Any]:
             raise MissingExtraError(
                 f"lm-eval task '{reference.name}'", f"pip install {error.name}"
             ) from None
-        except _TROUBLES as error:
+        except troubles() as error:
             raise TasksetError(
                 f"lm-eval cannot load '{reference.name}': {_said(error)}",
                 hint="Without a network its data must be cached (HF_HOME), or a YAML of your own "
@@ -188,7 +139,9 @@ def _as_lm_eval_does() -> Iterator[None]:
     state = random.getstate()
     random.seed(_RANDOM_SEED)
     try:
-        with contextlib.redirect_stderr(io.StringIO()):
+        quiet = io.StringIO()
+        # Bars, and what modules of tasks print when they are imported.
+        with contextlib.redirect_stderr(quiet), contextlib.redirect_stdout(quiet):
             yield
     finally:
         random.setstate(state)
@@ -283,7 +236,7 @@ def _rows(task: Any, chosen: Reference, head: Head) -> Iterator[Row]:
     try:
         task.set_fewshot_seed(seed=_FEWSHOT_SEED)
         task.build_all_requests(limit=None, rank=0, world_size=1)
-    except _TROUBLES as error:
+    except troubles() as error:
         raise TasksetError(f"lm-eval cannot ask '{chosen.name}': {_said(error)}") from None
     by_document: dict[int, list[Any]] = {}
     for instance in task.instances:
@@ -358,6 +311,14 @@ def _revision(task: Any) -> str | None:
             if found:
                 return found[1]
     return None
+
+
+def troubles() -> tuple[type[Exception], ...]:
+    """Return what lm-eval raises for a task that cannot be used; it is told in one sentence."""
+    from jinja2 import TemplateError
+
+    usual = (AssertionError, AttributeError, ImportError, LookupError, OSError, RuntimeError)
+    return (*usual, TypeError, ValueError, yaml.YAMLError, TemplateError)
 
 
 def _said(error: BaseException) -> str:

@@ -7,10 +7,13 @@ few folders, and only these are given to lm-eval.
 
 from __future__ import annotations
 
+import difflib
 import importlib.util
 import os
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from typing import Any
@@ -21,6 +24,9 @@ from evalkit.errors import MissingExtraError, TasksetError
 
 INSTALL = "pip install 'quant-evalkit[lm-eval]'"
 _ENDING = ".yaml"
+_KEY = re.compile(
+    rb"""^["']?(task|group|tag|include)["']?:[ \t]*([^\n]*)((?:\n[ \t]*-[^\n]*)*)""", re.MULTILINE
+)
 _SHORTEST = 3
 _DEEPEST = 8
 
@@ -100,24 +106,66 @@ def read_task_file(path: Path, depth: int = 0) -> dict[str, Any]:
 
 def _defining(name: str, folders: Sequence[Path], shipped: Path) -> list[Path]:
     """Return the file of a task or group; for a tag, all files that carry it."""
-    quoted = re.escape(name.encode())
-    defines = re.compile(
-        rb"""^(?:task|group):[ \t]*["']?""" + quoted + rb"""["']?[ \t]*(?:#.*)?\r?$""", re.M
-    )
     for root in [*folders, *_likely(name, shipped), shipped]:
-        for path in _yaml_files(root):
-            if defines.search(path.read_bytes()):
-                return [path]
-    tagged = re.compile(
-        rb"""^tag:[^\n]*\b"""
-        + quoted
-        + rb"""\b|^[ \t]+-[ \t]*["']?"""
-        + quoted
-        + rb"""["']?[ \t]*\r?$""",
-        re.M,
-    )
-    files = (path for root in [*folders, shipped] for path in _yaml_files(root))
-    return [p for p in files if tagged.search(p.read_bytes()) and name in _tags(read_task_file(p))]
+        found = _names_in(root).defined.get(name)
+        if found is not None:
+            return [found]
+    return [path for root in [*folders, shipped] for path in _names_in(root).tagged.get(name, ())]
+
+
+@dataclass(frozen=True, slots=True)
+class _Names:
+    """What the files of a folder define: tasks and groups, and the files of each tag."""
+
+    defined: Mapping[str, Path]
+    tagged: Mapping[str, Sequence[Path]]
+
+
+@cache
+def _names_in(root: Path) -> _Names:
+    defined: dict[str, Path] = {}
+    tagged: dict[str, list[Path]] = {}
+    for path in _yaml_files(root):
+        told = _keys(path)
+        for name in told.get("group", told.get("task", ()))[:1]:
+            defined.setdefault(name, path)
+        for tag in _tags(path, told):
+            tagged.setdefault(tag, []).append(path)
+    return _Names(defined, tagged)
+
+
+def _keys(path: Path) -> Mapping[str, list[str]]:
+    """Return what a file says under `task`, `group`, `tag` and `include`, looked at as bytes."""
+    told: dict[str, list[str]] = {}
+    for key, value, items in _KEY.findall(path.read_bytes()):
+        # A list under `task` names the members of a group.
+        listed = () if key == b"task" else items.splitlines()
+        told[key.decode()] = _words(value) or [word for one in listed for word in _words(one)]
+    return told
+
+
+def _tags(path: Path, told: Mapping[str, list[str]], depth: int = 0) -> list[str]:
+    """Return the tags of a file, or else those of what it includes."""
+    if "tag" in told or depth == _DEEPEST:
+        return told.get("tag", [])
+    for one in told.get("include", ()):
+        base = path.parent / one
+        if base.is_file():
+            return _tags(base, _keys(base), depth + 1)
+    return []
+
+
+def _words(value: bytes) -> list[str]:
+    """Return the words of a value: plain, quoted, a list in brackets, or an item of a list."""
+    bare = value.split(b" #")[0].strip().removeprefix(b"-").strip().strip(b"[]")
+    words = (word.strip(b" \t\r\"'") for word in bare.split(b","))
+    return [word.decode("utf-8", "replace") for word in words if word]
+
+
+def near_names(name: str, folders: Sequence[Path]) -> list[str]:
+    """Return the names that are spelt most like one that nobody defines."""
+    known = {one for root in [*folders, shipped_tasks()] for one in _names_in(root).defined}
+    return difflib.get_close_matches(name, known, n=3, cutoff=0.7)
 
 
 def _likely(name: str, shipped: Path) -> list[Path]:
@@ -139,11 +187,6 @@ def _yaml_files(root: Path) -> Iterator[Path]:
         for file in sorted(files):
             if file.endswith(_ENDING):
                 yield Path(folder, file)
-
-
-def _tags(config: Mapping[str, Any]) -> list[Any]:
-    tags = config.get("tag")
-    return tags if isinstance(tags, list) else [tags]
 
 
 def _members(config: Mapping[str, Any]) -> Iterator[str]:

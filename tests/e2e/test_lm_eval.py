@@ -29,8 +29,8 @@ include: {gsm8k}
 task: own_gsm8k
 dataset_path: json
 dataset_name: null
-num_fewshot: 2
-generation_kwargs: {{until: ["Question:"], max_gen_toks: 40, do_sample: false, temperature: 0.0}}
+num_fewshot: 1
+generation_kwargs: {{until: ["Question:"], max_gen_toks: 32, do_sample: false, temperature: 0.0}}
 dataset_kwargs: {{data_files: {{train: "{folder}/train.jsonl", test: "{folder}/test.jsonl"}}}}
 """
 CHOICE = """
