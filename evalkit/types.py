@@ -133,7 +133,7 @@ class Taskset:
         open_answers: Whether an answer may be right in words that no target holds.
         revision: Of the public data set that the samples were taken from.
         faults: Samples whose label or check is known to be wrong: why, by id.
-        left_out: Samples of its source that are not asked: how many, by reason.
+        left_out: Samples of its source that are not asked: how many, by the reason's word.
         stop: Texts that end an answer, where the configuration names none.
     """
 

@@ -82,7 +82,7 @@ def tasks(
         for id, why in sorted(taskset.faults.items()):
             click.echo(f"\n{taskset.name} {id}: {why} (--skip-faulty leaves it out)")
         for why, count in taskset.left_out.items():
-            click.echo(f"\n{taskset.name}: {count} left out: {why}")
+            click.echo(f"\n{taskset.name}: {count} left out: {why.replace('_', ' ')}")
         for sample in previews[taskset.name]:
             _print_sample(sample)
 

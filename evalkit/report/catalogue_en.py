@@ -485,13 +485,16 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{taskset} was decided by a rule that often disagrees with labels: name a judge",
         "open answers decided by a rule",
     ),
+    "left_out.label_fault": "label or check known to be wrong",
+    "left_out.needs_download": "their checker needs word lists that are downloaded",
+    "left_out.random_checker": "their checker draws at random",
     "threat.LABEL_FAULTS": (
-        "{taskset} holds {n} prompts whose label or check is known to be wrong: --skip-faulty "
-        "leaves them out",
+        "{taskset}: {n} of its prompts counted although their label or check is known to be "
+        "wrong; --skip-faulty leaves them out",
         "prompts whose label is known to be wrong",
     ),
     "threat.PROMPTS_LEFT_OUT": (
-        "{n} prompts of {taskset} were not asked: {why}",
+        "{taskset}: {n} of its prompts not asked ({why})",
         "prompts of a public set that were not asked",
     ),
     "threat.REVIEWED": (

@@ -454,12 +454,15 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "{taskset} 由与标注常不一致的规则判定：请指定评审模型",
         "开放式回答由规则判定",
     ),
+    "left_out.label_fault": "标注或判定已知有误",
+    "left_out.needs_download": "其判定需要下载的词表",
+    "left_out.random_checker": "其判定带有随机性",
     "threat.LABEL_FAULTS": (
-        "{taskset} 中有 {n} 道题的标注或判定已知有误：--skip-faulty 可将其排除",
+        "{taskset}：有 {n} 道题虽标注或判定已知有误仍被计入；--skip-faulty 可将其排除",
         "标注已知有误的题",
     ),
     "threat.PROMPTS_LEFT_OUT": (
-        "{taskset} 有 {n} 道题未提问：{why}",
+        "{taskset}：有 {n} 道题未提问（{why}）",
         "公开题集中未提问的题",
     ),
     "threat.JUDGED": (

@@ -63,7 +63,7 @@ def _known_faults(comparison: Comparison) -> Iterator[Threat]:
         if asked.faulty:
             yield Threat("LABEL_FAULTS", "warn", {"taskset": asked.name, "n": asked.faulty})
         for reason, n in asked.left_out.items():
-            values = {"taskset": asked.name, "n": n, "why": reason}
+            values = {"taskset": asked.name, "n": n, "reason": reason}
             yield Threat("PROMPTS_LEFT_OUT", "ok", values)
 
 
@@ -75,6 +75,8 @@ def _item(words: Words, threat: Threat, more: Mapping[str, str]) -> ThreatItem:
     if shown:
         facts["detail"] = found_detail(words, shown)
     facts |= plan_name(words, facts)
+    if threat.code == "PROMPTS_LEFT_OUT":
+        facts["why"] = words.name("left_out", one_line(str(threat.values["reason"])))
     for key in ("before", "after"):
         if key in facts:
             facts[key] = words.name("state", facts[key])

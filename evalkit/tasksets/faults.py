@@ -17,7 +17,7 @@ import yaml
 from evalkit.fingerprint import digest
 from evalkit.types import Sample, Taskset
 
-REASON = "known label fault"
+LABEL_FAULT = "label_fault"
 _FILE = Path(__file__).with_name("label_faults.yaml")
 _LENGTH = 16
 
@@ -76,5 +76,5 @@ def without_faulty(taskset: Taskset) -> Taskset:
         content_hash=digest([taskset.content_hash, *told]),
         seal=digest([taskset.seal, *told]),
         faults={},
-        left_out={**taskset.left_out, REASON: len(taskset.samples) - len(kept)},
+        left_out={**taskset.left_out, LABEL_FAULT: len(taskset.samples) - len(kept)},
     )

@@ -35,7 +35,8 @@ class Format:
         head: Of the tasksets that are made of it.
         records: From a file to its records.
         row: From a record to the fields of a row.
-        left_out: From a record to why it cannot be asked, if it cannot.
+        left_out: From a record to why it cannot be asked, if it cannot; a word that the report
+            knows (`left_out.*`).
     """
 
     head: Head

@@ -32,8 +32,8 @@ def _row(located: Located) -> dict[str, Any]:
 def _undecidable(located: Located) -> str | None:
     kinds = set(located.record.get("instruction_id_list") or ())
     if kinds & _DOWNLOADS:
-        return "its checker needs word lists that are downloaded"
-    return "its checker draws at random" if kinds & _RANDOM else None
+        return "needs_download"
+    return "random_checker" if kinds & _RANDOM else None
 
 
 FORMATS.register("ifbench")(Format(_HEAD, json_lines, _row, _undecidable))
