@@ -62,6 +62,17 @@ class Scorer(Protocol):
         """Score an answer that is not empty, reasoning already taken out."""
 
 
+def require(scorer: Scorer) -> None:
+    """Make sure that what a scorer needs is there, before anything is asked.
+
+    Raises:
+        MissingExtraError: When it is not installed.
+    """
+    ready = getattr(scorer, "require", None)
+    if ready is not None:
+        ready()
+
+
 SCORERS: Registry[Scorer] = Registry(
     "scorer",
     {

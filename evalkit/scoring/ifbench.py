@@ -67,6 +67,14 @@ class IFBenchScorer:
     name: str = "ifbench"
     version: int = 1
 
+    def require(self) -> None:
+        """Load the checkers.
+
+        Raises:
+            MissingExtraError: When they are not installed.
+        """
+        _checkers()
+
     def __call__(self, sample: Sample, text: str) -> Judgement:
         """Score one answer.
 

@@ -18,7 +18,7 @@ from evalkit.endpoints.reasoning import split_think
 from evalkit.errors import StoreError, TasksetError, UsageError
 from evalkit.estimates import Estimate
 from evalkit.results import ArmSummary
-from evalkit.scoring.base import SCORERS, Scorer
+from evalkit.scoring.base import SCORERS, Scorer, require
 from evalkit.scoring.judging import MODEL_FAILURES
 from evalkit.stages.repeating import check_tries
 from evalkit.stages.sandboxing import require_layers
@@ -127,9 +127,11 @@ def grade_answers(
 
     Raises:
         UnknownNameError: For a scorer that is not known.
+        MissingExtraError: For one that needs a package that is not installed.
         UsageError: For a scorer that runs code, when that is not allowed or not safe here.
     """
     scorer = scorer or SCORERS.get(taskset.scorer)
+    require(scorer)
     if taskset.code and not allow_code:
         raise UsageError(
             f"Taskset '{taskset.name}' runs code answers.", hint="Allow it with --allow-code."

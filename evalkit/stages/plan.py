@@ -10,7 +10,7 @@ from typing import Any, Final
 from evalkit.config import Config, SamplingOptions
 from evalkit.errors import StoreError, TasksetError, UnknownNameError, UsageError
 from evalkit.resources import resource_dir
-from evalkit.scoring.base import SCORERS
+from evalkit.scoring.base import SCORERS, require
 from evalkit.tasksets.catalogue import Selection, builtin_names, select
 from evalkit.tasksets.drawing import Drawing, ordered_units
 from evalkit.tasksets.formats.base import FORMATS
@@ -156,6 +156,7 @@ def _refuse_unknown_scorers(selection: Selection) -> None:
         if taskset.scorer not in SCORERS:
             error = UnknownNameError("scorer", taskset.scorer, SCORERS)
             raise TasksetError(f"Taskset '{taskset.name}': {error.message}", hint=error.hint)
+        require(SCORERS.get(taskset.scorer))
 
 
 def make_plan(config: Config) -> Plan:
@@ -163,6 +164,7 @@ def make_plan(config: Config) -> Plan:
 
     Raises:
         UnknownNameError: For a taskset that is not known.
+        MissingExtraError: For one whose scorer needs a package that is not installed.
         TasksetError: For one that cannot be used.
         UsageError: For a second stage that the policy does not plan, or that has no prompts.
     """

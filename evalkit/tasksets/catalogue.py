@@ -17,7 +17,7 @@ from evalkit.tasksets.harness import load_harness
 from evalkit.tasksets.harness_reference import HARNESS
 from evalkit.tasksets.head import HEAD, read_head
 from evalkit.tasksets.hub import HUB
-from evalkit.tasksets.jsonl import ENDINGS, HEADED, load_file, load_folder, make_folder
+from evalkit.tasksets.jsonl import HEADED, load_file, load_folder, make_folder
 from evalkit.tasksets.published import (
     LOCAL,
     PUBLISHED,
@@ -139,11 +139,11 @@ def find_folder(name: str) -> Path:
     folder = Path(name)
     if folder.is_dir():
         return folder
-    if folder.exists() or "/" in name or folder.suffix.lower() in ENDINGS:
+    if folder.exists() or "/" in name or folder.suffix.lower() in HEADED:
         raise TasksetError(
             f"'{name}' is not a taskset folder or file.",
             hint=f"A taskset is a folder with {HEAD} and samples, or one file that ends in "
-            f"{', '.join(ENDINGS)}.",
+            f"{', '.join(HEADED)}.",
         )
     raise UnknownNameError("taskset", name, {*builtin_names(), *Family, *PUBLISHED})
 

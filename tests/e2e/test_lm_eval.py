@@ -30,7 +30,7 @@ task: own_gsm8k
 dataset_path: json
 dataset_name: null
 num_fewshot: 1
-generation_kwargs: {{until: ["Question:"], max_gen_toks: 32, do_sample: false, temperature: 0.0}}
+generation_kwargs: {{until: ["Question:"], max_gen_toks: 20, do_sample: false, temperature: 0.0}}
 dataset_kwargs: {{data_files: {{train: "{folder}/train.jsonl", test: "{folder}/test.jsonl"}}}}
 """
 CHOICE = """
@@ -54,12 +54,26 @@ def problem(n: int) -> dict[str, str]:
     return {"question": question, "answer": f"{a} + {b} = <<{a}+{b}={a + b}>>{a + b}\n#### {a + b}"}
 
 
+def public_gsm8k() -> tuple[list[dict[str, str]], list[dict[str, str]]] | None:
+    """Return problems of GSM8K's own test and training splits, where they are there."""
+    default = Path(__file__).parents[3] / "shared/data"
+    folder = Path(os.environ.get("EVALKIT_PUBLIC_DATA", default)) / "math/gsm8k"
+    if not folder.exists():
+        return None
+    test, train = (
+        [json.loads(line) for line in (folder / name).read_text("utf-8").splitlines()[:GENERATED]]
+        for name in ("test.jsonl", "train_first200.jsonl")
+    )
+    return test, train
+
+
 @pytest.fixture(scope="module")
 def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     import lm_eval
 
     folder = tmp_path_factory.mktemp("tasks")
     gsm8k = Path(lm_eval.__file__).parent / "tasks/gsm8k/gsm8k.yaml"
+    public = public_gsm8k()
     lines = {
         "test": [problem(n) for n in range(GENERATED)],
         "train": [problem(n) for n in range(40, 46)],
@@ -68,6 +82,12 @@ def tasks(tmp_path_factory: pytest.TempPathFactory) -> Path:
             for n in range(24)
         ],
     }
+    if public is not None:
+        lines |= {"public_test": public[0], "public_train": public[1]}
+        text = TASK.format(gsm8k=gsm8k, folder=folder).replace("own_gsm8k", "public_gsm8k")
+        text = text.replace("/test.jsonl", "/public_test.jsonl")
+        text = text.replace("/train.jsonl", "/public_train.jsonl")
+        (folder / "public_gsm8k.yaml").write_text(text)
     for name, rows in lines.items():
         (folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (folder / "own_gsm8k.yaml").write_text(TASK.format(gsm8k=gsm8k, folder=folder))
@@ -134,16 +154,32 @@ def embedded() -> Iterator[str]:
 @needs_model
 @pytest.mark.model
 def test_generated_answers(embedded: str, tasks: Path, tmp_path: Path) -> None:
+    values = compared("own_gsm8k", embedded, tasks, tmp_path)
+    # Otherwise equal scores would say little.
+    assert values == {0.0, 1.0}
+
+
+@needs_model
+@pytest.mark.public_data
+@pytest.mark.slow
+def test_generated_answers_to_gsm8k(embedded: str, tasks: Path, tmp_path: Path) -> None:
+    if not (tasks / "public_gsm8k.yaml").exists():
+        pytest.skip("GSM8K is not there")
+    compared("public_gsm8k", embedded, tasks, tmp_path)
+
+
+def compared(task: str, embedded: str, tasks: Path, tmp_path: Path) -> set[float]:
+    """Ask through both, and return the values that lm-eval gives when all are equal."""
     url = f"{embedded}/v1/chat/completions"
     theirs = by_lm_eval(
-        "own_gsm8k",
+        task,
         f"local-chat-completions:model=q8,base_url={url},num_concurrent=1",
         tasks,
         tmp_path,
         *("--apply_chat_template", "--fewshot_as_multiturn", "False"),
     )
     endpoint = f'{{kind: openai, base_url: "{embedded}/v1", model: q8, api_key_env: ""}}'
-    scores, answers = by_evalkit("own_gsm8k", endpoint, tasks, tmp_path)
+    scores, answers = by_evalkit(task, endpoint, tasks, tmp_path)
     assert sorted(theirs) == sorted(scores) == [*range(GENERATED)]
     for document, filters in theirs.items():
         strict, flexible = filters["strict-match"], filters["flexible-extract"]
@@ -153,9 +189,7 @@ def test_generated_answers(embedded: str, tasks: Path, tmp_path: Path) -> None:
             f"exact_match,flexible-extract {flexible['exact_match']:g}"
             in (scores[document]["explanation"])
         )
-    # Otherwise equal scores would say little.
-    values = {f["flexible-extract"]["exact_match"] for f in theirs.values()}
-    assert values == {0.0, 1.0}
+    return {f["flexible-extract"]["exact_match"] for f in theirs.values()}
 
 
 def test_probabilities_of_given_texts(tasks: Path, tmp_path: Path) -> None:

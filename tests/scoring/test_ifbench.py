@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from evalkit.errors import ScoringError
+from evalkit.config import check_config
+from evalkit.errors import MissingExtraError, ScoringError
+from evalkit.scoring import ifbench
 from evalkit.scoring.base import SCORERS
+from evalkit.stages.plan import make_plan
 from evalkit.tasksets.catalogue import load_taskset
 from evalkit.types import Family, Outcome
 from tests.scoring.samples import make_sample
@@ -35,6 +39,19 @@ def test_every_instruction_must_be_followed() -> None:
 def test_what_no_checker_knows_is_a_fault_and_no_wrong_answer() -> None:
     with pytest.raises(ScoringError, match="nothing:known"):
         said("text", ("nothing:known", {}))
+
+
+def test_without_the_checkers_nothing_is_asked(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "ifbench.jsonl"
+    row = {"key": "1", "prompt": "Go.", "instruction_id_list": ["count:numbers"], "kwargs": [{}]}
+    path.write_text(json.dumps(row))
+    monkeypatch.setitem(sys.modules, "if_verifiable.ifbench.instructions_registry", None)
+    ifbench._checkers.cache_clear()
+    config = check_config({"tasks": [f"ifbench:{path}"]}, where="here")
+    with pytest.raises(MissingExtraError, match=r"quant-evalkit\[ifbench\]"):
+        make_plan(config)
 
 
 @pytest.mark.public_data
