@@ -251,7 +251,8 @@ def _sampling(values: Mapping[str, Any]) -> dict[str, Any]:
 def _tasksets(words: Words, comparison: Comparison) -> Table:
     rows = tuple(
         (
-            f"{one_line(item.name)} v{item.version}",
+            f"{one_line(item.name)} v{item.version}"
+            + (f" @ {one_line(item.revision)[:HASH_LENGTH]}" if item.revision else ""),
             scope_label(words, item.family),
             numbers.count(item.n),
             ", ".join(

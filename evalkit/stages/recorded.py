@@ -104,10 +104,13 @@ def _meant(wishes: Sequence[str], plan: Plan) -> set[str | None]:
 
 
 def _spellings(row: Mapping[str, Any]) -> Iterator[str | None]:
-    """Yield the ways to write where a taskset lies: also without the commit that was read."""
-    yield row["path"]
-    if row.get("revision"):
-        yield row["path"].replace(f"@{row['revision']}", "")
+    """Yield the ways to write where a taskset lies: also without commit, and without format."""
+    path = row["path"]
+    yield path
+    if path and row.get("revision"):
+        for written in (path, path.replace(f"@{row['revision']}", "")):
+            yield written
+            yield written.partition(":")[2] or None
 
 
 def recorded_run(arm: Arm, plan: Plan) -> CollectedRun:

@@ -203,12 +203,13 @@ def test_a_rule_that_often_disagrees_with_people_is_told_and_a_judge_is_not(
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_faulty_labels_and_what_was_left_out_are_said(language: Language) -> None:
     made = comparison("SHIP")
-    first = replace(made.tasksets[0], faulty=4, left_out={"label_fault": 3})
+    first = replace(made.tasksets[0], faulty=4, left_out={"label_fault": 3}, revision="c0ffee" * 6)
     view = build_view(replace(made, tasksets=(first, *made.tasksets[1:])), language)
     told = {item.code: item for item in view.candidates[0].threats}
     assert {"4", "--skip-faulty"} <= set(re.findall(r"[\w-]+", told["LABEL_FAULTS"].text))
     assert told["LABEL_FAULTS"].level == "warn"
     assert first.name in told["PROMPTS_LEFT_OUT"].text
+    assert "@ c0ffeec0ffee" in view.tasksets.rows[0][0]
     known = {"en": "known to be wrong", "zh": "已知有误"}[language]
     assert known in told["PROMPTS_LEFT_OUT"].text
     assert told["PROMPTS_LEFT_OUT"].level == "ok"
