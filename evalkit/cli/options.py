@@ -65,7 +65,8 @@ TASKS = click.option(
     "--tasks",
     multiple=True,
     metavar="NAME",
-    help="Tasksets or families, by name or folder; comma-separated or repeated. Default: all.",
+    help="Tasksets or families, by name, folder or file; public sets (gsm8k, gsm8k:FILE, "
+    "hf:ORG/NAME), tasks of lm-eval (lm-eval:TASK); comma-separated or repeated. Default: all.",
 )
 LANGUAGES = click.option(
     "--languages",

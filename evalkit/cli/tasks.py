@@ -53,6 +53,7 @@ def tasks(
         in_languages,
         load_tasksets,
     )
+    from evalkit.tasksets.published import PUBLISHED
     from evalkit.tasksets.suites import SUITES
 
     rate = share("--flips", flips)
@@ -78,6 +79,8 @@ def tasks(
         return
     _print_table(rows)
     _print_suites(suite_outlooks(rate, languages), rate)
+    if not names:
+        click.echo(f"\nPublic sets, from the hub or its cache: {', '.join(PUBLISHED)}")
     for taskset in chosen if names else ():
         for id, why in sorted(taskset.faults.items()):
             click.echo(f"\n{taskset.name} {id}: {why} (--skip-faulty leaves it out)")
