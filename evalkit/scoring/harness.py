@@ -40,7 +40,8 @@ class HarnessScorer:
         """
         reference = parse_reference(str(sample.metadata["reference"]).removeprefix(f"{HARNESS}:"))
         target = sample.target
-        found, filtered = evaluate(reference, int(target["doc"]), target["doc_hash"], text)
+        texts = len(target.get("texts", ()))
+        found, filtered = evaluate(reference, int(target["doc"]), target["doc_hash"], text, texts)
         key = (str(reference.metric), str(reference.filter))
         if key not in found:
             raise ScoringError(f"lm-eval gives no {key[0]} for this answer.")
@@ -61,7 +62,7 @@ class HarnessScorer:
 
 
 def evaluate(
-    reference: Reference, document: int, hashed: str, answer: Any
+    reference: Reference, document: int, hashed: str, answer: Any, texts: int = 0
 ) -> tuple[dict[tuple[str, str], float | None], dict[str, Any]]:
     """Let lm-eval filter and measure one answer.
 
@@ -70,6 +71,7 @@ def evaluate(
         document: Its number among the task's documents.
         hashed: Hash of that document when it was asked.
         answer: The text, or for given texts their log-likelihoods as JSON.
+        texts: How many texts were given.
 
     Returns:
         Values by metric and filter, `None` for what is no number; and what each filter left.
@@ -86,7 +88,7 @@ def evaluate(
             f"Document {document} of {reference.name} is not the one that was asked."
         )
     generated = task.OUTPUT_TYPE == "generate_until"
-    responses = [answer] if generated else _likelihoods(answer)
+    responses = [answer] if generated else _likelihoods(answer, texts)
     instances = [
         Instance(
             request_type="generate_until" if generated else "loglikelihood",
@@ -110,13 +112,13 @@ def evaluate(
     return found, left
 
 
-def _likelihoods(answer: str) -> list[tuple[float, bool]]:
+def _likelihoods(answer: str, texts: int) -> list[tuple[float, bool]]:
     try:
         found = [(float(logprob), bool(greedy)) for logprob, greedy in json.loads(answer)]
     except (ValueError, TypeError, RecursionError):
         found = []
-    if not found:
-        raise ScoringError("The answer holds no log-likelihoods.")
+    if len(found) != texts or not all(math.isfinite(logprob) for logprob, _ in found):
+        raise ScoringError(f"The answer holds no log-likelihoods of {texts} texts.")
     return found
 
 

@@ -243,3 +243,31 @@ def test_every_score_keeps_the_contract(
     assert (made.outcome is None) == (made.value is None)
     assert (made.value == 1.0) == (made.outcome is Outcome.CORRECT)
     assert len(set(made.flags)) == len(made.flags)
+
+
+@dataclass(frozen=True)
+class Final(Fixed):
+    """A scorer whose word stands, whatever became of the answer: another tool's rule."""
+
+    final: bool = True
+
+    def __call__(self, sample: Sample, text: str) -> Judgement:
+        assert isinstance(self.says, Judgement)
+        return self.says
+
+
+@pytest.mark.parametrize("text", ["Paris and", "", " ", LOOP, REFUSAL])
+def test_a_final_word_stands_and_the_failure_stays_a_flag(text: str) -> None:
+    for says in (RIGHT, replace(WRONG, flags=())):
+        said = judge(SAMPLE, completion(text, "length"), Final(says))
+        assert (said.outcome, said.value) == (says.outcome, says.value)
+        assert Flag.TRUNCATED in said.flags
+    # Null content is no answer that a rule could read.
+    assert judge(SAMPLE, completion(None), Final(RIGHT)).outcome is Outcome.ABSTAINED
+
+
+def test_measured_texts_are_neither_healthy_nor_sick() -> None:
+    asked = replace(SAMPLE, messages=(*SAMPLE.messages, Message("continuation", " Paris")))
+    numbers = "[" + ", ".join(["[-1.25, false]"] * 60) + "]"
+    assert judge(asked, completion(numbers), Final(RIGHT)).flags == ()
+    assert judge(SAMPLE, completion(numbers), Final(RIGHT)).flags != ()

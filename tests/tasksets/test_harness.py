@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from evalkit.errors import MissingExtraError, TasksetError, UnknownNameError
+from evalkit.errors import MissingExtraError, ScoringError, TasksetError, UnknownNameError
 from evalkit.scoring.base import SCORERS
 from evalkit.stages.plan import absolute_source
 from evalkit.tasksets import harness_files
@@ -111,6 +111,9 @@ def test_texts_whose_probability_is_asked(folder: Path) -> None:
     said = SCORERS.get("harness")(sample, "[[-2.0, false], [-1.0, true]]")
     assert (said.outcome, said.answer) == (Outcome.CORRECT, "text 2 of 2")
     assert SCORERS.get("harness")(sample, "[[-1.0, true], [-2.0, false]]").value == 0.0
+    for broken in ("yes", "[]", "[[-1.0, true]]", "[[NaN, true], [-1.0, true]]", '[["a", 1], 2]'):
+        with pytest.raises(ScoringError, match="no log-likelihoods of 2 texts"):
+            SCORERS.get("harness")(sample, broken)
 
 
 @pytest.mark.parametrize(

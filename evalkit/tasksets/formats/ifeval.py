@@ -30,6 +30,8 @@ def instructions_row(located: Located) -> dict[str, Any]:
         )
     if not isinstance(kwargs, list) or len(kwargs) != len(names):
         raise TasksetError(f"{located.where}: 'kwargs' is not parallel to the instructions.")
+    if not all(given is None or isinstance(given, dict) for given in kwargs):
+        raise TasksetError(f"{located.where}: 'kwargs' is no list of objects.")
     instructions = [
         # Copies of the set fill up what an instruction does not have with null.
         {"id": str(name), "kwargs": {k: v for k, v in (given or {}).items() if v is not None}}
