@@ -41,7 +41,16 @@ DECISIONS = "Decisions"
 NAVIGATION: dict[str, tuple[str, ...]] = {
     "Home": ("index.md", "readme.md", "readme.zh.md"),
     "Tutorials": ("tutorials/*",),
-    GUIDES: ("endpoints.md", "preflight.md", "tasksets.md", "judge.md", "gate.md", "history.md"),
+    GUIDES: (
+        "endpoints.md",
+        "preflight.md",
+        "tasksets.md",
+        "public-sets.md",
+        "lm-eval.md",
+        "judge.md",
+        "gate.md",
+        "history.md",
+    ),
     "Reference": ("reference/*", "glossary.md"),
     "Background": (
         "statistics.md",
