@@ -35,7 +35,7 @@ from evalkit.collect.requests import (
 from evalkit.collect.runner import collect
 from evalkit.config import Config
 from evalkit.endpoints.base import Endpoint, Launched, parse_endpoint
-from evalkit.errors import IdentityChanged
+from evalkit.errors import IdentityChanged, StoreError
 from evalkit.stages.arms import Arm, endpoint_options
 from evalkit.stages.live_scoring import LiveScores, hearing
 from evalkit.stages.opening import opened
@@ -91,6 +91,9 @@ class CollectedRun:
 
         Args:
             repeats: Also those of what was asked a second time (epoch `REPEAT_EPOCH`).
+
+        Raises:
+            StoreError: When a recorded run holds answers, and not one to what it says it asked.
         """
         held = None if self.live is None else self.live.completions()
         if held is not None:
@@ -98,7 +101,20 @@ class CollectedRun:
         wanted, n = fingerprints_of(self.requests), len(self.requests)
         if repeats:
             wanted, n = chain(wanted, fingerprints_of(self.repeats)), n + len(self.repeats)
-        return self.folder.completions(Awaited(wanted, n))
+        found = self.folder.completions(Awaited(wanted, n))
+        return found if self.summary is not None else self._of_its_own(found)
+
+    def _of_its_own(self, found: Iterator[Completion]) -> Iterator[Completion]:
+        first = next(found, None)
+        if first is not None:
+            yield first
+            yield from found
+        elif next(self.folder.records(), None) is not None:
+            raise StoreError(
+                f"{self.folder.path} holds answers, but none to what its header says was asked: "
+                "another version of evalkit made it, or its header was changed.",
+                hint="Use the version that its header names, or run it anew with --fresh.",
+            )
 
     def completions(self) -> list[Completion]:
         """Return the completion of each request, where there is one."""

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field, replace
 
 import orjson
 
-from tests.servers.clocked import _HEAD, ClockedServer, Pace, Seen, _chunk, _event
+from tests.servers.clocked import _HEAD, ClockedServer, Pace, Seen, _event, chunk
 
 Words = Callable[[int, str], str]
 Text = Callable[[str, int], str]
@@ -107,9 +107,9 @@ class SpeculatingServer(ClockedServer):
         last: dict[str, object] = {"choices": [], "usage": usage}
         if self.drafting.timings and tally.drafted:
             last["timings"] = {"draft_n": tally.drafted, "draft_n_accepted": tally.accepted}
-        tail = _chunk(b"data: " + orjson.dumps(last) + b"\n\n")
+        tail = chunk(b"data: " + orjson.dumps(last) + b"\n\n")
         seen.done = time.perf_counter()
-        writer.write(_event({}, "length") + tail + _chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
+        writer.write(_event({}, "length") + tail + chunk(b"data: [DONE]\n\n") + b"0\r\n\r\n")
 
     async def _steps(
         self, writer: asyncio.StreamWriter, seen: Seen, pace: Pace, tally: Tally

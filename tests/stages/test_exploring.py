@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 import pytest
 
+from evalkit.errors import StoreError
 from evalkit.report.explorer import Embedded
 from evalkit.report.store import load_comparison
 from evalkit.report.words import Words
@@ -202,6 +203,20 @@ def test_runs_elsewhere_are_found_again(tmp_path: Path) -> None:
     assert read_recorded(made.folder).answers
     (tmp_path / "elsewhere").rename(tmp_path / "away")
     assert embedded(made.folder) == "gone"
+
+
+def test_answers_of_another_version_are_not_taken_for_none(tmp_path: Path) -> None:
+    made = compared(tmp_path, cases())
+    journal = made.folder / "runs" / "bf16" / "completions.jsonl"
+    records = [orjson.loads(line) for line in journal.read_bytes().splitlines()]
+    journal.write_bytes(
+        b"".join(
+            orjson.dumps({**record, "fingerprint": record["fingerprint"][::-1]}) + b"\n"
+            for record in records
+        )
+    )
+    with pytest.raises(StoreError, match="none to what its header says"):
+        read_recorded(made.folder)
 
 
 def test_small_budget_takes_flips_first_then_broken_then_a_draw_of_the_rest(
