@@ -1632,9 +1632,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "--device SIZE -o FOLDER."
     ),
     "golive.no_soak": "Hours under load: not measured. Do this: evalkit soak.",
-    "golive.soak": "Hours under load: {hours} h were stable (soak.json).",
+    "golive.soak": "Hours under load: stable through {ran} (soak.json).",
+    "golive.soak.open": (
+        "Hours under load: nothing found in {ran}, too short to exclude: {names}. Soak longer."
+    ),
     "golive.soak.bad": (
-        "Hours under load: UNSTABLE within {hours} h. Read the findings of evalkit soak before "
+        "Hours under load: UNSTABLE within {ran}. Read the findings of evalkit soak before "
         "anything else."
     ),
     "golive.split": (

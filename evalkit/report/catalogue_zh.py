@@ -1472,8 +1472,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "SIZE -o FOLDER。"
     ),
     "golive.no_soak": "长时间负载：未测量。请执行：evalkit soak。",
-    "golive.soak": "长时间负载：{hours} 小时内稳定（soak.json）。",
-    "golive.soak.bad": "长时间负载：{hours} 小时内不稳定。请先查看 evalkit soak 的结果。",
+    "golive.soak": "长时间负载：{ran} 内稳定（soak.json）。",
+    "golive.soak.open": (
+        "长时间负载：{ran} 内未发现问题，但时间太短，尚不能排除：{names}。请延长测试。"
+    ),
+    "golive.soak.bad": "长时间负载：{ran} 内不稳定。请先查看 evalkit soak 的结果。",
     "golive.split": (
         "两侧各有 {n} 个评过分的请求后，达到界值的损失（自 {accuracy} 下降 {margin} 个百分点）有 80"
         "% 的机会被发现（两独立样本，单侧 5%）。"

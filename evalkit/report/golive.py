@@ -19,10 +19,12 @@ from evalkit.report.golive_model import CheckItem, CheckSection, GoLiveView
 from evalkit.report.performance_numbers import figure
 from evalkit.report.pieces import Table
 from evalkit.report.slices import slices_of
+from evalkit.report.soak import open_names
 from evalkit.report.text import one_line
 from evalkit.report.trade import unfit
 from evalkit.report.words import Words
 from evalkit.results import ArmInfo, CandidateResult, Comparison, VerdictState
+from evalkit.stability import Stability
 
 HOURS: Final = 24
 _STEPS: Final = (0.01, 0.02, 0.05, 0.1, 0.25, 0.5)
@@ -50,8 +52,7 @@ class GoLive:
         no_rules: Why there are none, as a sentence.
         traffic: Requests an hour that can be graded; `None` where nobody told.
         earlier: Whether the way back leads to an earlier release.
-        soaked: Whether it was stable under hours of load, and how many; `None` where nobody
-            measured that.
+        soaked: What hours of load found; `None` where nobody measured that.
         other_engine: Whether the rules read metrics of another engine than was measured.
     """
 
@@ -65,7 +66,7 @@ class GoLive:
     rollback: Snapshot | None
     earlier: bool
     traffic: float | None
-    soaked: tuple[bool, float] | None
+    soaked: Stability | None
     other_engine: bool = False
 
 
@@ -131,11 +132,18 @@ def _before(words: Words, found: GoLive) -> Iterator[CheckItem]:
                 concurrency=numbers.count(plan.concurrency),
             ),
         )
-    if found.soaked is None:
-        yield CheckItem("missing", words("golive.no_soak"))
-    else:
-        key = "golive.soak" if found.soaked[0] else "golive.soak.bad"
-        yield CheckItem("do", words(key, hours=f"{found.soaked[1]:.1f}"))
+    yield _soaked(words, found.soaked)
+
+
+def _soaked(words: Words, soak: Stability | None) -> CheckItem:
+    if soak is None:
+        return CheckItem("missing", words("golive.no_soak"))
+    ran = numbers.elapsed(soak.ran)
+    if soak.state != "stable":
+        return CheckItem("do", words("golive.soak.bad", ran=ran))
+    if names := open_names(words, soak):
+        return CheckItem("missing", words("golive.soak.open", ran=ran, names=names))
+    return CheckItem("do", words("golive.soak", ran=ran))
 
 
 def _canary(words: Words, found: GoLive) -> Iterator[CheckItem]:

@@ -63,7 +63,6 @@ def golive_of(
     except StoreError:
         # Unreadable is as good as not counted: the checklist says what to do.
         fits = None
-    lasted = soaked(subject.folder, info.endpoint)
     return GoLive(
         comparison=comparison,
         info=info,
@@ -76,5 +75,5 @@ def golive_of(
         earlier=subject.earlier,
         traffic=traffic,
         other_engine=rules is not None and engine_of(rules.measured_on) != rules.engine,
-        soaked=None if lasted is None else (lasted.stable, lasted.hours),
+        soaked=soaked(subject.folder, info),
     )

@@ -8,14 +8,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import orjson
 
+from evalkit.errors import StoreError
+from evalkit.report.performance_gains import same_build
 from evalkit.report.performance_store import PERFORMANCE_FILE
-
-SOAK_FILE: Final = "soak.json"
-_HOUR = 3600.0
+from evalkit.report.soak_store import load_soak
+from evalkit.results import ArmInfo
+from evalkit.stability import Stability
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,14 +27,6 @@ class Accepted:
     share: float
     low: float
     drafted: int
-
-
-@dataclass(frozen=True, slots=True)
-class Soaked:
-    """How hours under load ended."""
-
-    stable: bool
-    hours: float
 
 
 def accepted_drafts(folder: Path, arm: str) -> Accepted | None:
@@ -61,14 +55,15 @@ def accepted_drafts(folder: Path, arm: str) -> Accepted | None:
     return Accepted(accepted / drafted, min(lows), int(drafted))
 
 
-def soaked(folder: Path, arm: str) -> Soaked | None:
-    """Return how a soak of an endpoint ended; `None` where nothing was measured."""
-    found = _read(folder / SOAK_FILE)
-    ran = _number(found.get("ran"))
-    state = found.get("state")
-    if found.get("endpoint") != arm or ran is None or state not in ("stable", "unstable"):
+def soaked(folder: Path, info: ArmInfo) -> Stability | None:
+    """Return what a soak found of an endpoint; `None` where it measured nothing of this build."""
+    try:
+        found = load_soak(folder)
+    except StoreError:
         return None
-    return Soaked(state == "stable", ran / _HOUR)
+    if found is None or found.state == "unmeasured" or found.endpoint != info.endpoint:
+        return None
+    return found if same_build(found.identity, info) else None
 
 
 def _read(file: Path) -> Mapping[str, Any]:

@@ -20,9 +20,18 @@ from evalkit.operations.checking import check_document, promtool_check
 from evalkit.operations.document import render_rules
 from evalkit.operations.engines import BUCKETS
 from evalkit.operations.thresholds import Settings
+from evalkit.report.golive import build_golive
+from evalkit.report.golive_model import CheckItem
+from evalkit.report.soak import open_names
+from evalkit.report.soak_store import dump_soak
+from evalkit.report.words import Words
+from evalkit.stability import Fact, Stability
 from evalkit.stages.alerting import rules_of, watching
-from evalkit.stages.measured_beside import Soaked, accepted_drafts, soaked
+from evalkit.stages.golive import golive_of
+from evalkit.stages.measured_beside import accepted_drafts, soaked
+from evalkit.stages.soaking import judge
 from tests.operations.watched import MODEL, probed, served, write
+from tests.soak.journals import Course
 
 FIRST = "vllm:time_to_first_token_seconds"
 GAP = "vllm:inter_token_latency_seconds"
@@ -284,12 +293,39 @@ def test_what_others_measured_beside_it_is_used(tmp_path: Path) -> None:
     assert (limit.evidence, limit.figure, limit.end) == ("measured", 0.5, 0.3)
     assert limit.limit == pytest.approx(0.3 / 1.3)
     assert limits(rules(place, acceptance=0.8))["acceptance"] == pytest.approx(0.8 / 1.3)
-    for text in ("[]", "{", '{"endpoint": "q8", "state": "stable", "ran": 1}'):
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_the_checklist_says_of_a_soak_what_the_soak_says(tmp_path: Path, lang: str) -> None:
+    place = write(tmp_path / "q8-vs-q4", served(), None)
+    Course(hours=2).write(tmp_path)
+    found = replace(judge(tmp_path), identity={"model": MODEL})
+    steady = replace(found, trends=tuple(replace(one, state="steady") for one in found.trends))
+    short = replace(found, trends=tuple(replace(one, state="open") for one in found.trends))
+    leaks = replace(found, state="unstable", findings=(Fact("DOWN", {"began": "9.0"}),))
+    missing = Words(lang)("golive.no_soak")
+
+    def line(soak: Stability) -> CheckItem:
+        (place / "soak.json").write_bytes(dump_soak(soak))
+        subject = watching(place, None, None)
+        told = build_golive(golive_of(subject, None, Settings(), traffic=None, draft=False), lang)
+        start = missing[:4]
+        return next(one for one in told.sections[0].lines if one.text.startswith(start))
+
+    ran = "2.0 h"
+    assert line(steady) == CheckItem("do", Words(lang)("golive.soak", ran=ran))
+    assert line(leaks) == CheckItem("do", Words(lang)("golive.soak.bad", ran=ran))
+    names = open_names(Words(lang), short)
+    assert names
+    assert line(short) == CheckItem(
+        "missing", Words(lang)("golive.soak.open", ran=ran, names=names)
+    )
+    another = {"identity": {"model": "another"}}
+    for none in ({"endpoint": "q8"}, another, {"state": "unmeasured", "findings": leaks.findings}):
+        assert line(replace(steady, **none)) == CheckItem("missing", missing)
+    for text in ("[]", "{", '{"endpoint": "q4", "state": "stable", "ran": 1}'):
         (place / "soak.json").write_text(text, encoding="utf-8")
-        assert soaked(place, "q4") is None
-    told = '{"endpoint": "q4", "state": "unstable", "ran": 7200}'
-    (place / "soak.json").write_text(told, encoding="utf-8")
-    assert soaked(place, "q4") == Soaked(False, 2.0)
+        assert soaked(place, watching(place, None, None).info) is None
 
 
 def test_schema_of_the_rules_is_plain_json(folder: Path) -> None:
