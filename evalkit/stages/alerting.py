@@ -110,7 +110,7 @@ def _subject(subject: Watching, engine: str | None) -> Subject:
     created = subject.found.created if subject.found is not None else subject.comparison.created
     name = subject.folder.resolve().name
     source = f"{name}/{PERFORMANCE_FILE}, evalkit probe of {date(created)}"
-    drafts = accepted_drafts(subject.folder, subject.info.endpoint)
+    drafts = accepted_drafts(subject.found, subject.info.endpoint)
     accepted = None if drafts is None else (drafts.share, drafts.low, drafts.drafted)
     rollback = rollback_words(subject)
     return Subject(subject.info, engine or VLLM, subject.found, source, rollback, accepted)

@@ -1,20 +1,13 @@
-"""What other measurements beside a comparison say of an endpoint, as far as they are there.
-
-Read leniently: a file that is missing, broken or of another version says nothing.
-"""
+"""What other measurements beside a comparison say of an endpoint, as far as they are there."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
-
-import orjson
 
 from evalkit.errors import StoreError
+from evalkit.performance import Performance
 from evalkit.report.performance_gains import same_build
-from evalkit.report.performance_store import PERFORMANCE_FILE
 from evalkit.report.soak_store import load_soak
 from evalkit.results import ArmInfo
 from evalkit.stability import Stability
@@ -29,30 +22,31 @@ class Accepted:
     drafted: int
 
 
-def accepted_drafts(folder: Path, arm: str) -> Accepted | None:
-    """Return the acceptance that a probe of speculation measured of an endpoint."""
-    found = _read(folder / PERFORMANCE_FILE)
-    groups = _mappings(found.get("speculation"))
-    arms = (one for group in groups for one in _mappings(group.get("arms")))
-    drafted = accepted = 0.0
-    lows = []
-    for one in arms:
-        workloads = one.get("workloads")
-        if one.get("arm") != arm or not isinstance(workloads, dict):
-            continue
-        for work in _mappings(list(workloads.values())):
-            told = work.get("acceptance")
-            if not isinstance(told, dict):
-                continue
-            of, kept = _number(told.get("drafted")), _number(told.get("accepted"))
-            rate = told.get("rate")
-            low = _number(rate.get("low")) if isinstance(rate, dict) else None
-            if of and kept is not None and kept <= of:
-                drafted, accepted = drafted + of, accepted + kept
-                lows.append(kept / of if low is None else low)
-    if not drafted or min(lows) <= 0:
+def accepted_drafts(found: Performance | None, arm: str) -> Accepted | None:
+    """Return the acceptance that a probe of speculation measured of an endpoint.
+
+    Args:
+        found: What the probe measured; `None` where there was none.
+        arm: The endpoint.
+    """
+    measured = [
+        work.acceptance
+        for group in (found.speculation if found is not None else ())
+        for one in group.arms
+        if one.arm == arm
+        for work in one.workloads.values()
+        if work.acceptance is not None and work.acceptance.drafted
+    ]
+    drafted = sum(one.drafted for one in measured)
+    if not drafted:
         return None
-    return Accepted(accepted / drafted, min(lows), int(drafted))
+    lows = [
+        one.accepted / one.drafted if one.rate is None or one.rate.low is None else one.rate.low
+        for one in measured
+    ]
+    if min(lows) <= 0:
+        return None
+    return Accepted(sum(one.accepted for one in measured) / drafted, min(lows), drafted)
 
 
 def soaked(folder: Path, info: ArmInfo) -> Stability | None:
@@ -64,22 +58,3 @@ def soaked(folder: Path, info: ArmInfo) -> Stability | None:
     if found is None or found.state == "unmeasured" or found.endpoint != info.endpoint:
         return None
     return found if same_build(found.identity, info) else None
-
-
-def _read(file: Path) -> Mapping[str, Any]:
-    try:
-        found = orjson.loads(file.read_bytes())
-    except (OSError, orjson.JSONDecodeError):
-        return {}
-    return found if isinstance(found, dict) else {}
-
-
-def _mappings(value: Any) -> Iterator[Mapping[str, Any]]:
-    for one in value if isinstance(value, list) else ():
-        if isinstance(one, dict):
-            yield one
-
-
-def _number(value: Any) -> float | None:
-    known = isinstance(value, int | float) and not isinstance(value, bool) and value >= 0
-    return float(value) if known else None

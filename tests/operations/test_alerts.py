@@ -16,6 +16,7 @@ import yaml
 
 from evalkit.alerts import RuleSet
 from evalkit.errors import EvalKitError, UsageError
+from evalkit.estimates import Estimate
 from evalkit.operations.checking import check_document, promtool_check
 from evalkit.operations.document import render_rules
 from evalkit.operations.engines import BUCKETS
@@ -25,6 +26,7 @@ from evalkit.report.golive_model import CheckItem
 from evalkit.report.soak import open_names
 from evalkit.report.soak_store import dump_soak
 from evalkit.report.words import Words
+from evalkit.speculation import Acceptance, Speculation, SpeculativeArm, WorkloadArm
 from evalkit.stability import Fact, Stability
 from evalkit.stages.alerting import rules_of, watching
 from evalkit.stages.golive import golive_of
@@ -275,20 +277,21 @@ def test_rules_are_silent_at_the_baseline_and_fire_at_a_fault(folder: Path, tmp_
     assert done.returncode == 0, done.stdout + done.stderr
 
 
-def test_what_others_measured_beside_it_is_used(tmp_path: Path) -> None:
+def test_accepted_drafts_are_watched(tmp_path: Path) -> None:
     made = served()
-    place = write(tmp_path, made, probed(made))
-    assert accepted_drafts(place, "q4") is None
-    rate = {"value": 0.6, "low": 0.5, "high": 0.7}
-    work = {"acceptance": {"drafted": 100, "accepted": 60, "rate": rate}}
-    lower = {"acceptance": {"drafted": 100, "accepted": 40, "rate": {**rate, "low": 0.3}}}
-    arms = [
-        {"arm": "q8", "workloads": {"code": {"acceptance": None}}},
-        {"arm": "q4", "workloads": {"code": work, "long": lower, "none": 3}},
-    ]
-    file = place / "performance.json"
-    body = {**json.loads(file.read_text("utf-8")), "speculation": [{"arms": arms}, None]}
-    file.write_text(json.dumps(body), encoding="utf-8")
+    found = probed(made)
+    assert accepted_drafts(found, "q4") is None
+
+    def work(accepted: int, low: float) -> WorkloadArm:
+        rate = Estimate(accepted / 100, low, accepted / 100 + 0.1, "w", 100)
+        told = Acceptance(rate, (), 100, accepted, 30, None, "metrics")
+        return WorkloadArm(12, {}, 80.0, 64.0, told, rate, rate, {})
+
+    arms = (
+        SpeculativeArm("off", "q8", None, {"code": replace(work(0, 0.0), acceptance=None)}, {}),
+        SpeculativeArm("on", "q4", 4, {"code": work(60, 0.5), "long": work(40, 0.3)}, {}),
+    )
+    place = write(tmp_path, made, replace(found, speculation=(Speculation(None, arms, 32, ()),)))
     limit = next(r for r in rules(place).rules if r.threshold.watched == "acceptance").threshold
     assert (limit.evidence, limit.figure, limit.end) == ("measured", 0.5, 0.3)
     assert limit.limit == pytest.approx(0.3 / 1.3)
