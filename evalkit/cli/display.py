@@ -108,7 +108,8 @@ class PlainDisplay(NoDisplay):
                 reason = completion.error.kind if completion.error is not None else "unknown"
                 self._say(f"{arm}: {done}/{total}, {completion.sample_id} failed: {reason}")
             case Slowed(connections, pause) if self._due():
-                waiting = f", after a pause of {pause:.1f} s" if pause else ""
+                until = f" (until {_clock(pause)})"
+                waiting = f", after a pause of {pause:.1f} s{until}" if pause else ""
                 self._say(f"{arm}: overloaded, {connections} at once from now{waiting}")
             case Finished(summary):
                 self._say(f"{arm}: {outcome(summary)}")
@@ -156,7 +157,7 @@ class RichDisplay(NoDisplay):
 
     def on_event(self, arm: str, event: Event) -> None:
         """Move the arm's bar."""
-        from evalkit.collect.events import Completed, Failed, Finished, Planned
+        from evalkit.collect.events import Completed, Failed, Finished, Planned, Slowed
 
         match event:
             case Planned(total, reused):
@@ -170,6 +171,10 @@ class RichDisplay(NoDisplay):
                 self._progress.update(self._tasks[arm], completed=done, speed=speed)
             case Failed(_, done, _):
                 self._progress.update(self._tasks[arm], completed=done)
+            case Slowed(connections, pause):
+                slow = f"overloaded, {connections} at once"
+                until = f", waits until {_clock(pause)}" if pause >= 1 else ""
+                self._progress.update(self._tasks[arm], speed=slow + until)
             case Finished(summary):
                 if summary.failed or summary.retries:
                     self._progress.console.print(f"{arm}: {outcome(summary)}", markup=False)
@@ -187,6 +192,10 @@ class RichDisplay(NoDisplay):
         traceback: TracebackType | None,
     ) -> None:
         self._progress.stop()
+
+
+def _clock(seconds: float) -> str:
+    return time.strftime("%H:%M:%S", time.localtime(time.time() + seconds))
 
 
 def outcome(summary: RunSummary) -> str:

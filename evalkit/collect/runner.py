@@ -136,7 +136,6 @@ class _Run:
         self._total = self._reused = self._answered = 0
         self._retries = self._prompt_tokens = self._completion_tokens = 0
         self._failures: Counter[str] = Counter()
-        self._vitals = Vitals(endpoint, limits.give_up_after)
         self._throttle = Throttle(
             limits.max_connections,
             first=limits.first_connections,
@@ -144,6 +143,7 @@ class _Run:
             hold_cap=limits.backoff_cap,
             rng=rng,
         )
+        self._vitals = Vitals(endpoint, limits.give_up_after, self._throttle.alive)
         self._unwritten: list[Completion] = []
 
     async def drive(self, pending: Sequence[Request], reused: int) -> RunSummary:
@@ -257,10 +257,11 @@ class _Run:
         """
         if isinstance(error, _REFUSALS):
             raise error
-        self._vitals.erred(error)
-        if error.retryable and number < self._limits.max_attempts:
+        alone = self._throttle.holding
+        hopeful = self._vitals.erred(error, alone=alone)
+        if hopeful and error.retryable and number < self._limits.max_attempts:
             return True
-        self._vitals.failed(error, alone=self._throttle.holding)
+        self._vitals.failed(error, alone=alone)
         return False
 
     def _delay(self, request: Request, error: EndpointError, number: int) -> float:

@@ -47,6 +47,7 @@ class Throttle:
         self._share = 1.0
         self._answered = self._refused = 0
         self._hold_base, self._hold_cap, self._hold = hold_base, hold_cap, 0.0
+        self._alive = False
         self._rng = rng
         self._clock = clock
         self._open = False
@@ -94,13 +95,20 @@ class Throttle:
 
     def answered(self) -> None:
         """Give more, after an endpoint was given less and now has answered."""
-        self._hold = 0.0
+        self._hold, self._alive = 0.0, False
         self._answered += 1
         if not self._open:
             self.open()
         elif self._places < self._most:
             self._places = min(self._most, self._places + 1 / self._places)
             self._wake()
+
+    def alive(self) -> None:
+        """Keep pauses short until the next answer: it takes requests, only not those it was given.
+
+        A thousand prompts that it refuses as if it were overloaded would else take days.
+        """
+        self._hold, self._alive = 0.0, True
 
     def overloaded(self, ticket: int, pause: float | None) -> bool:
         """Give less; say whether this changed anything.
@@ -137,7 +145,8 @@ class Throttle:
 
     def _longer_hold(self) -> float:
         """Return a pause for an endpoint that refuses even one request at a time."""
-        self._hold = min(self._hold_cap, max(self._hold_base, 2 * self._hold))
+        longest = self._hold_base if self._alive else self._hold_cap
+        self._hold = min(longest, max(self._hold_base, 2 * self._hold))
         return self._rng.uniform(self._hold / 2, self._hold)
 
     def _wake(self) -> None:

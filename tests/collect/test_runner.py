@@ -191,7 +191,7 @@ class TestOverload:
             limits = Limits(max_connections=16)
             with pytest.raises(EndpointError, match=r"seems to be down.*slow down"):
                 run.run(server.url, requests(200), folder, limits=limits)
-            assert len(server.log) < 16 * 8
+            assert len(server.log) <= 16 + 30
         assert max(event.pause for event in run.of(Slowed)) > 4, "longer and longer pauses"
 
     def test_without_overload_the_concurrency_is_what_was_asked_for(
@@ -254,6 +254,18 @@ class TestAbort:
             others = {e["prompt"] for e in server.log if "quiz" not in e["prompt"]}
         assert (summary.answered, summary.failed) == (0, 10)
         assert others == {"What is the capital of France? Answer with one word."}
+
+    @pytest.mark.parametrize("connections", [1, 16])
+    def test_poison_that_looks_like_overload_takes_seconds_a_prompt_not_minutes(
+        self, run: Collected, folder: RunFolder, connections: int
+    ) -> None:
+        run.sleep = asyncio.sleep  # type: ignore[assignment]
+        limits = Limits(max_connections=connections, backoff_base=0.005, backoff_cap=0.1)
+        faults = (Fault("503", match="quiz question"),)
+        with FakeServer(Script(faults=faults)) as server:
+            summary = run.run(server.url, requests(20), folder, limits=limits)
+        assert (summary.failed, summary.failures) == (20, {"ServerError": 20})
+        assert sum(event.pause for event in run.of(Slowed)) < 20 * limits.backoff_cap
 
     def test_a_first_prompt_that_breaks_its_connection_does_not_end_the_run(
         self, run: Collected, folder: RunFolder

@@ -143,3 +143,25 @@ def test_who_waits_is_let_in_when_there_is_room() -> None:
         return [turn.done() and not turn.cancelled() for turn in turns]
 
     assert asyncio.run(go()) == [False, True, False]
+
+
+def test_pauses_stay_short_while_it_takes_other_requests() -> None:
+    clock = Clock()
+    one = throttle(most=1, clock=clock)
+
+    def pause() -> float:
+        assert one.overloaded(ticket(one), None)
+        one.leave()
+        return one.not_before - clock.now
+
+    for _ in range(3):
+        clock.now += pause()
+    one.alive()
+    for _ in range(3):
+        found = pause()
+        assert 0.5 <= found <= 1.0
+        clock.now += found
+    one.answered()
+    for _ in range(3):
+        clock.now += pause()
+    assert pause() > 3.9, "an answer of its own: the next overload is one"
