@@ -114,6 +114,8 @@ class CanarySize:
         worst_loss: Upper end of the measured loss, a fraction; never below 0.
         degenerate: Share of empty, looping or malformed answers of the candidate.
         degenerate_limit: Its exact one-sided 95% bound.
+        degenerate_most: How many of `split` answers may be so: more come by chance in at most
+            5% of cases, even at the bound.
     """
 
     margin: float
@@ -124,3 +126,4 @@ class CanarySize:
     worst_loss: float | None
     degenerate: float | None
     degenerate_limit: float | None
+    degenerate_most: int | None

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from evalkit.operations.thresholds import Settings
 
 _DURATION = re.compile("[1-9][0-9]{0,5}[smhd]")
+_SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400}
 _POINT = re.compile(r"(?P<context>[0-9]{1,8})x(?P<level>[0-9]{1,5}(\.[0-9]{1,4})?)")
 _QUANTILES = {"p50": 0.5, "p90": 0.9, "p95": 0.95, "p99": 0.99}
 
@@ -151,6 +152,8 @@ def watch_settings(
     for name, text in (("--window", window), ("--for", hold)):
         if not _DURATION.fullmatch(text):
             _refuse(name, text, "a duration", "Write e.g. 5m.")
+    if int(window[:-1]) * _SECONDS[window[-1]] < _SECONDS["m"]:
+        _refuse("--window", window, "at least 1m: a rate needs several scrapes", "Write e.g. 5m.")
     accepted = None if acceptance is None else share("--acceptance", acceptance)
     if accepted is not None and accepted <= 0:
         _refuse("--acceptance", str(acceptance), "a share of drafted tokens", "Write e.g. 0.62.")

@@ -9,7 +9,7 @@ from evalkit.estimates import Cells
 from evalkit.results import CandidateResult
 from evalkit.stats.distributions import normal_quantile
 from evalkit.stats.power import n_mcnemar, n_two_samples
-from evalkit.stats.rates import upper_bound
+from evalkit.stats.rates import most_by_chance, upper_bound
 
 ALPHA = 0.05
 POWER = 0.8
@@ -37,6 +37,7 @@ def canary_size(result: CandidateResult) -> CanarySize | None:
         worst_loss=None if low is None else max(0.0, -low),
         degenerate=share,
         degenerate_limit=limit,
+        degenerate_most=None if limit is None else most_by_chance(split, limit, alpha=ALPHA),
     )
 
 

@@ -6,6 +6,7 @@ amount of traffic. All is told apart by job and instance: a figure is of one ser
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -18,6 +19,8 @@ _LONG = "30m"
 _LEAST_DRAFTED = 1000
 # A closed loop has a little fewer in flight than it asks for, as each one ends.
 _BUSY = 0.9
+_STRING = re.compile(r"""\"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*'|`[^`]*`""")
+_NAMES_MODEL = re.compile(r"(?:^|,)\s*model_name\s*[=!]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +43,9 @@ class Scope:
     def series(self, name: str, *more: str, own: bool = True, window: str = "") -> str:
         """Return a selector; `own` series bear the model's name."""
         matchers = []
-        if own and self.engine == VLLM and self.model:
+        # A selector that names the model stands for ours: both together may match nothing.
+        theirs = _NAMES_MODEL.search(_STRING.sub("", self.selector))
+        if own and self.engine == VLLM and self.model and not theirs:
             matchers.append(f"model_name={quoted(self.model)}")
         matchers += [part for part in (self.selector, *more) if part]
         braces = f"{{{','.join(matchers)}}}" if matchers else ""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
@@ -11,6 +12,8 @@ from evalkit.report import numbers
 from evalkit.report.pieces import Table
 from evalkit.report.text import one_line
 from evalkit.report.words import Words
+
+_GROUPS = re.compile(r"(?P<name>.+), (?P<kind>groups|blocks) of (?P<size>[0-9 ×]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,7 +124,13 @@ def _sentence(words: Words, found: Capacity) -> str:
         told.append(words("capacity.fits_less", device=device, names=less))
     if bad:
         told.append(words("capacity.fits_not", names=bad))
-    return " ".join(told)
+    return words("capacity.sentences").join(told)
+
+
+def _layout(words: Words, text: str) -> str:
+    """Write the layout of a format, e.g. `int4, groups of 128`, in the report's language."""
+    found = _GROUPS.fullmatch(text)
+    return text if found is None else words(f"capacity.{found['kind']}", **found.groupdict())
 
 
 def _work(words: Words, found: Capacity) -> str:
@@ -157,7 +166,7 @@ def _layers(words: Words, item: LayerCount) -> str:
 def _table(words: Words, found: Capacity, present: list[str]) -> Table:
     prints = found.footprints
     rows = [
-        (words("capacity.layout"), *(one_line(f.layout) for f in prints)),
+        (words("capacity.layout"), *(_layout(words, one_line(f.layout)) for f in prints)),
         (words("capacity.bits"), *(numbers.bits(f.bits_per_weight) for f in prints)),
     ]
     rows += [

@@ -801,6 +801,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     # Memory
     "capacity.title": "Memory of {model}",
     "capacity.needed": "Needed: {names}.",
+    "capacity.sentences": " ",
+    "capacity.groups": "{name}, groups of {size}",
+    "capacity.blocks": "{name}, blocks of {size}",
     "capacity.fits": "Fits in {device}: {names}.",
     "capacity.fits_less": (
         "Fits in {device} only with a shorter context or fewer sequences: {names}."
@@ -1719,8 +1722,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "less often than the other side, or more: equal sides do that in 5% of cases."
     ),
     "golive.degenerate": (
-        "Go back when of {n} answers or more, over {limit} are empty, looping or malformed (here "
-        "{seen}; that is its upper 95% bound)."
+        "Go back when, of {n} answers, more than {most} are empty, looping or malformed: here "
+        "{seen} were; even at the upper bound of that, {limit}, it happens in at most 5% of cases."
     ),
     "golive.critical": "Go back at once at any of these alerts: {rules}.",
     "golive.rehearse": "Try the way back once before the first request: note how long it takes.",

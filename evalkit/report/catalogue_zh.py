@@ -757,6 +757,9 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     # 内存
     "capacity.title": "{model} 的内存需求",
     "capacity.needed": "需要：{names}。",
+    "capacity.sentences": "",
+    "capacity.groups": "{name}，每组 {size}",
+    "capacity.blocks": "{name}，块大小 {size}",
     "capacity.fits": "{device} 内放得下：{names}。",
     "capacity.fits_less": "{device} 内需缩短上下文或减少并发才放得下：{names}。",
     "capacity.fits_not": "完全放不下：{names}。",
@@ -1545,7 +1548,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "：两侧相等时仅有 5% 的机会如此。"
     ),
     "golive.degenerate": (
-        "若 {n} 个以上的回答中超过 {limit} 为空、循环或格式损坏，则回退（此处 {seen}，95% 上界）。"
+        "若 {n} 个回答中有超过 {most} 个为空、循环或格式损坏，则回退：此处为 {seen}；"
+        "即使按其上界 {limit} 计，也至多有 5% 的机会如此。"
     ),
     "golive.critical": "出现以下任一告警立即回退：{rules}。",
     "golive.rehearse": "在第一个请求之前演练一次回退，并记下所需时间。",

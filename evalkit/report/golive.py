@@ -261,6 +261,19 @@ def _limits(words: Words, rules: RuleSet | None) -> Table | None:
     return Table(caption, columns, tuple(rows), words=(4,))
 
 
+def _broken(words: Words, size: CanarySize) -> Iterator[CheckItem]:
+    most, seen, limit = size.degenerate_most, size.degenerate, size.degenerate_limit
+    if most is None or seen is None or limit is None:
+        return
+    facts = {
+        "most": numbers.count(most),
+        "limit": numbers.percent(limit, 2),
+        "seen": numbers.percent(seen, 2),
+        "n": numbers.count(size.split),
+    }
+    yield CheckItem("do", words("golive.degenerate", **facts))
+
+
 def _back(words: Words, found: GoLive) -> Iterator[CheckItem]:
     target = found.rollback
     if target is None:
@@ -289,13 +302,7 @@ def _back(words: Words, found: GoLive) -> Iterator[CheckItem]:
                 points=numbers.size_in_points(size.step_back),
             ),
         )
-        if size.degenerate is not None and size.degenerate_limit is not None:
-            limit = numbers.percent(size.degenerate_limit, 2)
-            seen = numbers.percent(size.degenerate, 2)
-            yield CheckItem(
-                "do",
-                words("golive.degenerate", limit=limit, seen=seen, n=numbers.count(size.split)),
-            )
+        yield from _broken(words, size)
     critical = (
         []
         if found.rules is None

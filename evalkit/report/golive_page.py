@@ -42,7 +42,7 @@ def _lines(view: GoLiveView) -> Iterator[str]:
         yield f"## {escaped(section.heading)}"
         yield ""
         for item in section.lines:
-            mark = f"**{escaped(view.ui['golive_missing'])}**: " if item.kind == "missing" else ""
+            mark = f"**{escaped(view.ui['golive_missing'])}** · " if item.kind == "missing" else ""
             yield f"- [ ] {mark}{escaped(item.text)}"
         if section.table is not None:
             rows = [[escaped(cell) for cell in row] for row in section.table.rows]

@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from scipy.special import betaincinv
+from scipy.special import betainc, betaincinv
 
 from evalkit.estimates import Estimate
 from evalkit.stats.clusters import cluster_codes, cluster_variance
@@ -136,6 +136,22 @@ def upper_bound(successes: float, n: float, *, confidence_level: float = 0.95) -
     else:
         high = float(betaincinv(successes + 1, n - successes, confidence_level))
     return _estimate("Clopper-Pearson, one-sided", p, 0.0, high, n, confidence_level, None)
+
+
+def most_by_chance(n: int, rate: float, *, alpha: float = 0.05) -> int:
+    """Return the least k that a count of n at this rate exceeds in at most `alpha` of cases.
+
+    Raises:
+        ValueError: When n is not positive or the rate is no share.
+
+    >>> most_by_chance(31, 0.1), most_by_chance(31, 0.0)
+    (6, 0)
+    """
+    if n < 1 or not 0 <= rate <= 1:
+        raise ValueError(f"no binomial has n = {n} and a rate of {rate}")
+    counts = np.arange(n)
+    exceeded = betainc(counts + 1, n - counts, rate)
+    return int((exceeded > alpha).sum())
 
 
 def design_effect(values: NDArray[np.float64], clusters: ArrayLike) -> float:

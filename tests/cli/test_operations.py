@@ -55,6 +55,7 @@ def test_rules_come_on_stdout_or_into_a_file(
         (("--point", "4096"), "not a measured point"),
         (("--point", "9x9"), "was not measured"),
         (("--selector", "job=vllm"), "not a list of label matchers"),
+        (("--window", "59s"), "at least 1m"),
         (("--acceptance", "0"), "not a share"),
         (("--headroom", "x"), "not a share"),
         (("--arm", "q9"), "q9"),

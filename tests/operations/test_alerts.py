@@ -277,6 +277,16 @@ def test_rules_are_silent_at_the_baseline_and_fire_at_a_fault(folder: Path, tmp_
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+def test_a_selector_that_names_the_model_stands_for_ours(folder: Path) -> None:
+    ours = render_rules(rules(folder, selector='job="x"'))
+    theirs = render_rules(rules(folder, selector='job="x", model_name=~"canary.*"'))
+    assert f'model_name="{MODEL}",job="x"' in ours
+    assert f'model_name="{MODEL}"' not in theirs
+    assert 'model_name=~"canary.*"' in theirs
+    quoted = render_rules(rules(folder, selector='job="a,model_name=b"'))
+    assert f'model_name="{MODEL}"' in quoted
+
+
 def test_accepted_drafts_are_watched(tmp_path: Path) -> None:
     made = served()
     found = probed(made)

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evalkit.estimates import Cells
 from evalkit.operations.canary import canary_size
 from evalkit.stats.power import n_two_samples
 from tests.report.fixtures import comparison
@@ -29,6 +30,21 @@ def test_the_trigger_errs_as_often_as_it_says() -> None:
     worse = rng.binomial(size.split, size.accuracy - size.margin, 20_000) / size.split
     assert np.mean(control - equal >= size.step_back) == pytest.approx(0.05, abs=0.01)
     assert np.mean(control - worse >= size.step_back) == pytest.approx(0.8, abs=0.02)
+
+
+@pytest.mark.parametrize("seen", [0, 3, 40, 900])
+def test_broken_answers_call_back_by_chance_in_at_most_one_case_of_twenty(seen: int) -> None:
+    result = comparison("SHIP").results[0]
+    cells = Cells(0, seen, 0, 4000 - seen)
+    size = canary_size(replace(result, degenerate=replace(result.degenerate, cells=cells)))
+    assert size is not None
+    assert size.degenerate_most is not None
+    assert size.degenerate_limit is not None
+    rng = np.random.default_rng(3)
+    broken = rng.binomial(size.split, size.degenerate_limit, 20_000)
+    assert np.mean(broken > size.degenerate_most) <= 0.055
+    # And no larger than that needs.
+    assert np.mean(broken >= size.degenerate_most) > 0.045
 
 
 def test_what_the_comparison_says_goes_into_it() -> None:
