@@ -100,11 +100,13 @@ class TimedReply:
         texts: When each part with text came, by `time.perf_counter`; empty when it was not
             streamed.
         ended: When it was complete.
+        sizes: Characters of each of those parts; empty where they are not told.
     """
 
     reply: Reply
     texts: tuple[float, ...]
     ended: float
+    sizes: tuple[int, ...] = ()
 
 
 @runtime_checkable

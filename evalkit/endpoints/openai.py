@@ -283,7 +283,8 @@ class OpenAIEndpoint:
         ended = time.perf_counter() if stream.ended is None else stream.ended
         # A server that sends the whole at once, whatever it calls it, tells no times.
         texts = () if stream.first_token is None else tuple(stream.texts)
-        return TimedReply(self._credentials.scrub_reply(reply), texts, ended)
+        sizes = tuple(stream.sizes) if texts else ()
+        return TimedReply(self._credentials.scrub_reply(reply), texts, ended, sizes)
 
     async def _ask(
         self, payload: Mapping[str, Any], stream: ReplyStream | None = None

@@ -24,7 +24,8 @@ class ReplyStream:
     Attributes:
         fed: Whether anything came.
         first_token: Time of the first text, by `clock`.
-        texts: Times of all parts with text.
+        texts: When each part with text came; several may come in one piece.
+        sizes: Characters of each of them.
         ended: When nothing more was needed.
     """
 
@@ -41,15 +42,18 @@ class ReplyStream:
         self.fed = False
         self.first_token: float | None = None
         self.texts: list[float] = []
+        self.sizes: list[int] = []
+        self._now = 0.0
         self.ended: float | None = None
 
     def feed(self, part: bytes) -> bool:
         """Take the next part; say whether nothing more is needed."""
         self.fed = True
+        self._now = self._clock()
         for event in self._parser.feed(part):
             self._take(event)
         if self._over and self.ended is None:
-            self.ended = self._clock()
+            self.ended = self._now
         return self._over
 
     def document(self) -> Mapping[str, Any]:
@@ -124,8 +128,9 @@ class ReplyStream:
     def _add_choice(self, choice: Mapping[str, Any]) -> None:
         index = choice.get("index")
         known = self._choices.setdefault(index if isinstance(index, int) else 0, _Choice())
-        if known.add(choice):
-            self.texts.append(self._clock())
+        if size := known.add(choice):
+            self.texts.append(self._now)
+            self.sizes.append(size)
             if self.first_token is None:
                 self.first_token = self.texts[0]
 
@@ -141,8 +146,8 @@ class _Choice:
     finish_reason: str | None = None
     error: Any = None
 
-    def add(self, choice: Mapping[str, Any]) -> bool:
-        """Take what a chunk adds; say whether there is text in it."""
+    def add(self, choice: Mapping[str, Any]) -> int:
+        """Take what a chunk adds; say how many characters of text are in it."""
         delta = choice.get("delta") or choice.get("message")
         message = delta if isinstance(delta, Mapping) else {}
         written_as = {"content": choice.get("text")}
@@ -156,7 +161,7 @@ class _Choice:
             for key, values in choice["logprobs"].items():
                 if isinstance(values, list):
                     self.logprobs.setdefault(key, []).extend(values)
-        return said or thought or written
+        return said + thought + written
 
     def document(self) -> dict[str, Any]:
         message = {"content": _whole(self.content), "reasoning_content": _whole(self.reasoning)}
@@ -170,13 +175,13 @@ class _Choice:
         return found
 
 
-def _append(parts: list[str] | None, more: str | None) -> tuple[list[str] | None, bool]:
+def _append(parts: list[str] | None, more: str | None) -> tuple[list[str] | None, int]:
     if more is None:
-        return parts, False
+        return parts, 0
     if parts is None:
         parts = []
     parts.append(more)
-    return parts, bool(more)
+    return parts, len(more)
 
 
 def _whole(parts: list[str] | None) -> str | None:

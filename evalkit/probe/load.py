@@ -21,6 +21,8 @@ Make = Callable[[int], tuple[Message, ...]]
 _AHEAD = 0.003
 # A connection that is closed shows at once; one that is refused later is a failure.
 _CLOSED_WITHIN = 1.0
+# No model is that fast: what comes faster was held back on its way, and came in one piece.
+_FASTEST_TOKEN = 50e-6
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +37,7 @@ class Shot:
         ended: When the answer was complete, or failed.
         error: Why there is no answer, by its class; `None` for an answer.
         twice: Whether its connection was closed, so that it was sent on a new one.
+        sizes: Characters of each part with text; empty where they are not told.
     """
 
     due: float
@@ -45,6 +48,7 @@ class Shot:
     completion_tokens: int | None = None
     error: str | None = None
     twice: bool = False
+    sizes: tuple[int, ...] = ()
 
     @property
     def ttft(self) -> float | None:
@@ -57,19 +61,32 @@ class Shot:
         return self.ended - self.due if self.error is None else None
 
     @property
-    def tokens_a_part(self) -> float | None:
-        """Tokens in a part of the stream, by the server's own count of tokens."""
-        if self.completion_tokens is None or len(self.texts) < 2:
+    def later_tokens(self) -> int | None:
+        """Tokens after the first part, by the server's own count of all.
+
+        That part holds a share of them like its share of the text, and no part holds none: the
+        first token often comes alone, and then several in each part.
+        """
+        tokens, parts = self.completion_tokens, len(self.texts)
+        if tokens is None or parts < 2:
             return None
-        return self.completion_tokens / len(self.texts) or None
+        share = self.sizes[0] / sum(self.sizes) if self.sizes else 1 / parts
+        return max(0, tokens - max(1, min(round(tokens * share), tokens - parts + 1)))
+
+    @property
+    def span(self) -> float | None:
+        """Seconds from the first part to the last; `None` where all came in one piece."""
+        tokens = self.later_tokens
+        if not tokens:
+            return None
+        span = self.texts[-1] - self.texts[0]
+        return span if span > tokens * _FASTEST_TOKEN else None
 
     @property
     def tpot(self) -> float | None:
         """Mean seconds from token to token after the first part."""
-        each = self.tokens_a_part
-        if each is None or self.texts[-1] <= self.texts[0]:
-            return None
-        return (self.texts[-1] - self.texts[0]) / ((len(self.texts) - 1) * each)
+        tokens, span = self.later_tokens, self.span
+        return span / tokens if span is not None and tokens else None
 
     @property
     def decode(self) -> float | None:
@@ -86,9 +103,9 @@ class Shot:
     @property
     def gaps(self) -> tuple[float, ...]:
         """Seconds from token to token, one by one; several in one part share its time."""
-        each = self.tokens_a_part
-        if each is None:
+        if self.span is None or not self.later_tokens:
             return ()
+        each = self.later_tokens / (len(self.texts) - 1)
         pairs = zip(self.texts, self.texts[1:], strict=False)
         return tuple((late - early) / each for early, late in pairs)
 
@@ -137,6 +154,7 @@ class Asking:
             timed.reply.usage.prompt_tokens,
             timed.reply.usage.completion_tokens,
             twice=twice,
+            sizes=timed.sizes,
         )
         return shot, timed.reply
 

@@ -42,10 +42,10 @@ class Answer:
 
         Several tokens come in one part where a draft was right, so that parts say nothing.
         """
-        texts, tokens = self.shot.texts, self.shot.completion_tokens
-        if tokens is None or tokens < LEAST_TOKENS or len(texts) < 2 or texts[-1] <= texts[0]:
+        tokens, span = self.shot.completion_tokens, self.shot.span
+        if tokens is None or tokens < LEAST_TOKENS or span is None:
             return None
-        return (tokens - 1) / (texts[-1] - texts[0])
+        return (tokens - 1) / span
 
 
 LEAST_TOKENS = 8

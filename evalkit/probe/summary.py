@@ -95,9 +95,10 @@ def arm_point(rounds: Rounds, slo: Slo | None) -> ArmPoint:
 
 
 def keeps(shot: Shot, slo: Slo) -> bool:
-    """Whether a request keeps a target; what was not measured is not kept."""
+    """Whether a request keeps a target; what was not measured is not kept, nor is no answer."""
     limits = ((slo.ttft, shot.ttft), (slo.itl, shot.tpot), (slo.e2e, shot.e2e))
-    return shot.error is None and all(
+    answered = shot.error is None and shot.completion_tokens != 0
+    return answered and all(
         limit is None or (found is not None and found <= limit) for limit, found in limits
     )
 

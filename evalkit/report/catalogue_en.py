@@ -1575,12 +1575,12 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "there is no acceptance rate."
     ),
     "perf.remark.OTHER_TRAFFIC": (
-        "{endpoint} answered somebody else too during {prompts} prompts; what its metrics counted "
-        "then is left out."
+        "{endpoint} answered somebody else too while prompts were asked ({prompts} of them); what "
+        "its metrics counted then is left out."
     ),
     "perf.remark.SET_BACK": (
-        "{endpoint}: its counters were set back during {prompts} prompts (a restart?); what they "
-        "counted then is left out."
+        "{endpoint}: its counters were set back while prompts were asked ({prompts} of them; a "
+        "restart?); what they counted then is left out."
     ),
     "perf.remark.OMITTED": "{endpoint} refuses {fields}; its requests go without.",
     "perf.remark.ENDS_EARLY": (
@@ -1590,7 +1590,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.remark.NO_USAGE": "{endpoint} counts no tokens of its answers: no rates are given.",
     "perf.remark.NO_ANSWER": "{endpoint} answered nothing that was measured.",
     "perf.remark.NOT_STREAMED": (
-        "{endpoint} does not stream: there is no time to first token and no decode speed."
+        "{endpoint} sent no text part by part: there is no time to first token and no decode speed."
+    ),
+    "perf.remark.IN_ONE_PIECE": (
+        "{endpoint} gave answers in one piece (does a proxy hold the stream back?): there is no "
+        "decode speed of them, and their time to first token is that of the whole answer."
     ),
     "perf.remark.MEASURED_AGAIN": (
         "{endpoint}, {context} tokens, load {load}: the first round was an outlier ({first}) "
@@ -1608,8 +1612,8 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
         "part of its latency."
     ),
     "perf.remark.RESENT": (
-        "{endpoint}: {n} requests found their connection closed and were sent again at once; "
-        "their clock ran on."
+        "{endpoint}: some requests found their connection closed and were sent again at once "
+        "({n}); their clock ran on."
     ),
     "perf.remark.PREFIX_CACHE": "Prompts share their beginning on purpose: prefix caches help.",
     "perf.remark.NO_MEMORY": "The memory of {endpoint} cannot be read from here.",

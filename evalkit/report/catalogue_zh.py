@@ -1439,7 +1439,11 @@ WORDS: Final[dict[str, str | tuple[str, ...]]] = {
     "perf.remark.SHORT_ANSWERS": "{endpoint} 的回答在 {asked} 个词元中的第 {tokens} 个后结束。",
     "perf.remark.NO_USAGE": "{endpoint} 不报告回答的词元数：不给出速度。",
     "perf.remark.NO_ANSWER": "{endpoint} 对所测请求均未作答。",
-    "perf.remark.NOT_STREAMED": "{endpoint} 不支持流式输出：没有首词元延迟和解码速度。",
+    "perf.remark.NOT_STREAMED": "{endpoint} 未逐段传来文本：没有首词元延迟和解码速度。",
+    "perf.remark.IN_ONE_PIECE": (
+        "{endpoint} 的回答一次性到达（是否有代理缓冲了流？）：没有解码速度，"
+        "其首词元延迟即整个回答的时间。"
+    ),
     "perf.remark.MEASURED_AGAIN": (
         "{endpoint}，{context} 词元，负载 {load}：首轮为异常值（{first}），"
         "已重新测量（{again}）并以后者计入。"

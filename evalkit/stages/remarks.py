@@ -37,6 +37,13 @@ def _of_arm(name: str, arms: Sequence[ArmPoint], output_tokens: int) -> Iterator
         yield Remark("RESENT", {"endpoint": name, "n": str(resent)})
     if all(arm.quantiles["ttft"][0].value is None for arm in answered):
         yield Remark("NOT_STREAMED", {"endpoint": name})
+    elif any(_in_one_piece(arm) for arm in answered):
+        yield Remark("IN_ONE_PIECE", {"endpoint": name})
+
+
+def _in_one_piece(arm: ArmPoint) -> bool:
+    first, decode = (arm.quantiles[metric][0].value for metric in ("ttft", "decode"))
+    return first is not None and decode is None and (arm.completion_tokens or 0) > 1
 
 
 def _of_point(name: str, one: Point, arm: ArmPoint) -> Iterator[Remark]:

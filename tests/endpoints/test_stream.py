@@ -82,13 +82,15 @@ def test_a_character_in_two_halves_is_whole_again() -> None:
 
 
 def test_the_first_token_is_text_and_neither_a_role_nor_a_ping() -> None:
-    now = iter([7.0, 8.0])
+    now = iter([6.0, 7.0, 8.0])
     stream = ReplyStream(clock=lambda: next(now))
     stream.feed(b": ping\n\n" + delta(role="assistant", content="") + delta(content=None))
     assert stream.first_token is None
     stream.feed(delta(reasoning="hm"))
-    stream.feed(delta(content="x"))
+    stream.feed(delta(content="x") + delta(content="yz"))
     assert stream.first_token == 7.0
+    # What comes in one piece came at one time.
+    assert (stream.texts, stream.sizes) == ([7.0, 8.0, 8.0], [2, 1, 2])
 
 
 def test_both_names_of_the_same_reasoning_are_not_doubled() -> None:

@@ -15,8 +15,9 @@ import pytest
 from evalkit.config import check_config
 from evalkit.endpoints.base import TimedReply
 from evalkit.performance import LATENCIES, ArmPoint, Load, Performance, Slo
-from evalkit.probe.load import Asking, arrivals, run_round
+from evalkit.probe.load import Asking, Shot, arrivals, run_round
 from evalkit.probe.plan import ProbePlan
+from evalkit.probe.summary import keeps
 from evalkit.stages.arms import resolve_arms
 from evalkit.stages.measuring import measure_arms
 from evalkit.types import Message, Reply, Sampling, Timing, Usage
@@ -127,6 +128,21 @@ def test_latencies_and_rates_are_what_the_server_did(place: int, pair: Pair) -> 
         for early, late in zip(one.writes, one.writes[1:], strict=False)
     ]
     assert near(arm.quantiles["itl"][0].value, median(gaps))
+
+
+def test_a_first_token_that_comes_alone_does_not_slow_the_rest_down() -> None:
+    """As under speculation: one token, then four a part."""
+    plan = ProbePlan(contexts=(64,), concurrency=(1,), output_tokens=17, repeats=5, requests=1)
+
+    def measure() -> tuple[ArmPoint, float]:
+        server = ClockedServer(Pace(first=0.01, gap=0.012, part=4, alone=True))
+        (arm,) = measured(plan, server).points[0].arms.values()
+        spans = (one.writes[-1] - one.writes[0] for one in counted(server, arm))
+        return arm, median(16 / span for span in spans)
+
+    arm, expected = quiet(measure, lambda made: near(made[0].quantiles["decode"][0].value, made[1]))
+    assert arm.quantiles["decode"][0].value == pytest.approx(expected, rel=0.02)
+    assert near(arm.quantiles["itl"][0].value, 0.003)
 
 
 def test_throughput_is_tokens_over_the_time_of_a_round(pair: Pair) -> None:
@@ -299,6 +315,45 @@ def test_without_usage_there_are_no_rates() -> None:
     assert arm.quantiles["decode"][0].value is None
     assert arm.quantiles["ttft"][0].value is not None
     assert "NO_USAGE" in {remark.code for remark in found.remarks}
+
+
+def test_an_answer_in_one_piece_has_no_speed() -> None:
+    """A proxy that holds the stream back: all parts come at once, at the end."""
+    plan = ProbePlan(contexts=(64,), concurrency=(1,), output_tokens=10, repeats=5, requests=1)
+    found = measured(plan, ClockedServer(Pace(first=0.01, part=10)))
+    (arm,) = found.points[0].arms.values()
+    assert arm.quantiles["decode"][0].value is None
+    assert arm.throughput.value is not None
+    assert "IN_ONE_PIECE" in {remark.code for remark in found.remarks}
+
+
+@pytest.mark.parametrize(
+    ("texts", "sizes", "tokens", "decode"),
+    [
+        # One token a part, whatever letters it has.
+        ((0.1, 0.2, 0.3), (9, 1, 1), 3, 10),
+        # All parts in one piece, or in two that follow at once.
+        ((0.1, 0.1, 0.1), (2, 2, 2), 3, None),
+        ((0.1, 0.1, 0.10001), (2, 2, 2), 30, None),
+        # Fewer tokens than parts: never faster than what was counted.
+        ((0.1, 0.2, 0.3), (2, 2, 2), 1, None),
+        ((0.1, 0.2), (2, 6), 0, None),
+        ((0.1, 0.2), (2, 6), 8, 60),
+        ((0.1, 0.2), (), 8, 40),
+    ],
+)
+def test_decode_counts_what_came_after_the_first_part(
+    texts: tuple[float, ...], sizes: tuple[int, ...], tokens: int, decode: float | None
+) -> None:
+    shot = Shot(0.0, 0.0, texts, 0.5, 9, tokens, sizes=sizes)
+    assert shot.decode == (decode if decode is None else pytest.approx(decode))
+    assert bool(shot.gaps) is (decode is not None)
+
+
+def test_an_empty_answer_keeps_no_target() -> None:
+    slo = Slo(e2e=1.0)
+    assert keeps(Shot(0.0, 0.0, (0.1,), 0.2, 9, 1), slo)
+    assert not keeps(Shot(0.0, 0.0, (), 0.2, 9, 0), slo)
 
 
 def test_a_length_that_is_refused_spoils_no_other_point() -> None:

@@ -29,6 +29,7 @@ class Pace:
         first: Until the first token, and `a_token` more for each token of the prompt.
         gap: Between two parts.
         part: Tokens in each part.
+        alone: Whether the first token comes by itself, as where a draft follows it.
         status: Other than 200: an error.
         context: Tokens it says that it holds.
         refuses: Fields that it answers with 400.
@@ -39,6 +40,7 @@ class Pace:
     a_token: float = 0.0
     gap: float = 0.01
     part: int = 1
+    alone: bool = False
     status: int = 200
     context: int | None = None
     usage: bool = True
@@ -164,7 +166,8 @@ class ClockedServer:
         sent = 0
         while sent < seen.max_tokens:
             await asyncio.sleep(max(0.0, due - time.perf_counter()))
-            count = min(pace.part, seen.max_tokens - sent)
+            size = 1 if pace.alone and not sent else pace.part
+            count = min(size, seen.max_tokens - sent)
             seen.writes.append(time.perf_counter())
             writer.write(_event({"content": " a" * count}))
             sent += count
