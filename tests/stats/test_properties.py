@@ -221,6 +221,7 @@ def test_a_lower_bar_for_recovery_is_easier(cells, minima):
         assert easy <= hard + 1e-9
 
 
+@example(cells=(1, 0, 743811, 68))
 @given(cells=tables())
 def test_one_more_loss_never_helps_by_any_method(cells):
     both, gained, lost, neither = cells
@@ -236,7 +237,8 @@ def test_one_more_loss_never_helps_by_any_method(cells):
         log_e_noninferior(gained, lost, n, margin=0.02) + 1e-9
     )
     assert probability_degraded(gained, lost + 1, n, margin=0.02) >= (
-        probability_degraded(gained, lost, n, margin=0.02) - 1e-9
+        # An integral of a density whose logarithm has cancelled eight digits at a million pairs.
+        probability_degraded(gained, lost, n, margin=0.02) - 1e-8
     )
 
 
