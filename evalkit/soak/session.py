@@ -102,6 +102,7 @@ class Session:
             for task in (clock, *workers, *aside):
                 task.cancel()
             results = await asyncio.gather(clock, *workers, *aside, return_exceptions=True)
+            await self.watch.close()
             self.journal.flush()
         for result in results:
             if isinstance(result, Exception):

@@ -22,7 +22,7 @@ _SAMPLE: Final = re.compile(
     r"^([a-zA-Z_:][\w:]*)(\{[^}\n]*\})? ([-+0-9.eE]+|NaN|[+-]?Inf)(?: \d+)?$", re.MULTILINE
 )
 _MOST_SERIES: Final = 5000
-_MOST_BYTES: Final = 4_000_000
+_MOST_BYTES: Final = 1_000_000
 _RESIDENT: Final = "process_resident_memory_bytes"
 _BEGAN: Final = "process_start_time_seconds"
 _OTHER_BEGINNING: Final = 1.0
@@ -33,6 +33,7 @@ _TREE, _GPU, _SEARCH = 10.0, 10.0, 1.0
 _METRICS: Final = (0.25, 2.0, 100)
 _IDENTITY: Final = (2.0, 60.0, 20)
 _PATIENCE: Final = 10.0
+_AT_ONCE: Final = 0.1
 _MOST_TOLD: Final = 100
 
 Line = dict[str, Any]
@@ -58,6 +59,7 @@ class ServerWatch:
         self._told: set[str] = set()
         self._identity_every = _every(seconds, *_IDENTITY)
         self._metrics_every = _every(seconds, *_METRICS)
+        self._page: asyncio.Task[tuple[dict[str, float], list[Line]]] | None = None
         self._last: dict[str, float] = {"identity": time.monotonic()}
 
     async def find(self) -> None:
@@ -84,12 +86,29 @@ class ServerWatch:
             if started(self._root) and (held := resident(self._pids)):
                 memory["processes"] = float(held)
             memory |= await self._gpu()
-        told, more = await self._metrics()
-        lines += more
-        lines += await self._who()
-        memory |= told
+        # Only for as long as a server that answers takes: one that hangs must not keep memory
+        # from being read.
+        if self._page is None:
+            self._page = asyncio.create_task(self._asked())
+            await asyncio.wait((self._page,), timeout=_AT_ONCE)
+        if self._page.done():
+            told, more = self._page.result()
+            self._page = None
+            lines += more
+            memory |= told
         lines.append({"k": "m", "t": self._now(), "lag": round(lag, 6), **memory})
         return lines
+
+    async def close(self) -> None:
+        """Stop waiting for what was asked."""
+        if self._page is not None:
+            self._page.cancel()
+            await asyncio.wait((self._page,))
+            self._page = None
+
+    async def _asked(self) -> tuple[dict[str, float], list[Line]]:
+        told, lines = await self._metrics()
+        return told, [*lines, *await self._who()]
 
     def _due(self, what: str, every: float) -> bool:
         now = time.monotonic()

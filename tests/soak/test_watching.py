@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import itertools
+import os
+import time
 from collections.abc import Collection, Iterator
 from types import TracebackType
 from typing import Any, Self
@@ -79,7 +81,9 @@ def looked(
     async def look() -> list[Line]:
         watch = ServerWatch(Told(pages, versions), identity(versions[0]), SECONDS, lambda: 1.0)
         await watch.find()
-        return [line for _ in range(times) for line in await watch.look(0.0)]
+        lines = [line for _ in range(times) for line in await watch.look(0.0)]
+        await watch.close()
+        return lines
 
     return asyncio.run(look())
 
@@ -116,3 +120,24 @@ def test_two_that_answer_in_turns_are_no_endless_restarts(
 def test_a_page_that_never_was_is_asked_for_once(monkeypatch: pytest.MonkeyPatch) -> None:
     lines = looked(monkeypatch, ["missing", page(1.0, 5)], ["1"])
     assert not any("metrics" in line for line in lines)
+
+
+def test_a_page_that_hangs_keeps_memory_from_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Hanging(Told):
+        async def exchange(self, page: str, data: bytes | None = None) -> tuple[int, bytes]:
+            await asyncio.Event().wait()
+            raise AssertionError("it never answers")
+
+    monkeypatch.setattr("evalkit.soak.watching.server_process", lambda *_: os.getpid())
+
+    async def look() -> list[Line]:
+        watch = ServerWatch(Hanging([], ["1"]), identity("1"), SECONDS, lambda: 1.0)
+        await watch.find()
+        lines = [line for _ in range(5) for line in await watch.look(0.0)]
+        await watch.close()
+        return lines
+
+    began = time.perf_counter()
+    lines = asyncio.run(look())
+    assert time.perf_counter() - began < 3
+    assert [line["processes"] > 0 for line in lines if line["k"] == "m"] == [True] * 5
