@@ -121,6 +121,8 @@ def inspect(program: str, arm: str, url: str, work: Path) -> None:
             "--model-base-url", f"{url}/v1", "--max-tokens", "24", "--temperature", "0",
             "--limit", "12", "--log-dir", logs, "--log-format", form, "--display", "none",
             EVALKIT_ROWS=str(work / "rows.json"), INSPECT_LOG_MODEL_API="false",
+            # Else a log holds where this repository was cloned from.
+            GIT_DIR=str(work / "none"),
         )  # fmt: skip
         target = FIXTURES / "inspect" / f"{arm}.{form}"
         target.parent.mkdir(exist_ok=True)
